@@ -10,7 +10,7 @@ import { randomIds } from '../contracts/ids.js';
 import type { Log } from '../contracts/log.js';
 import type { JobHandlers } from '../contracts/ports/jobs.js';
 import { collectHere } from '../processes/idle-collection.js';
-import { openDatabase } from '../storage/postgres/database.js';
+import { type Database, openDatabase } from '../storage/postgres/database.js';
 import { agentsWithVoices } from '../storage/agents/voices-in-use.js';
 import { OwnNode } from '../storage/nodes.js';
 import { databasePart } from './wiring/parts.js';
@@ -48,7 +48,7 @@ import type { Dialect } from './server/port.js';
 import { tracedDialect } from './server/tracing/trace-requests.js';
 import { openAgentTests } from './wiring/agent-tests.js';
 import { openSessions } from './wiring/sessions.js';
-import { openSpeech } from './wiring/speech.js';
+import { type OpenSpeech, openSpeech } from './wiring/speech.js';
 import { embeddedRecognisers, warmUp } from './wiring/warm-up.js';
 import { watchStorage } from './wiring/storage-health.js';
 import { openTransport } from './wiring/transport/transport.js';
@@ -92,6 +92,20 @@ const connectionsOf = ({
   prepare: prepare === 'auto' ? undefined : prepare === 'true',
 });
 
+/** The models that the console adds to this machine. */
+const openShelf = (
+  config: Config,
+  { database, voiced }: { readonly database: Database; readonly voiced: OpenSpeech },
+  runtimeFolder: string,
+  log: Log,
+) =>
+  openModelShelf({
+    ...{ config, runtimeFolder, clock, log },
+    voices: voiced.voices,
+    choice: () => voiced.choice,
+    agentsWithVoices: (voiceIds) => agentsWithVoices(database.asked, voiceIds),
+  });
+
 /** Opens all parts in the order of their dependencies. */
 async function openParts(config: Config, resources: Resources, log: Log) {
   const { databaseUrl, runtimeFolder, installation, sockets } = resources;
@@ -130,12 +144,7 @@ async function openParts(config: Config, resources: Resources, log: Log) {
     node,
   });
   const tests = await openAgentTests({ ...common, ...voiced, platform, sessions, transport, admission });
-  const shelf = openModelShelf({
-    ...{ config, runtimeFolder, clock, log },
-    voices: voiced.voices,
-    choice: () => voiced.choice,
-    agentsWithVoices: (voiceIds) => agentsWithVoices(database.asked, voiceIds),
-  });
+  const shelf = openShelf(config, { database, voiced }, runtimeFolder, log);
   const tracing = await startTracing(process.env, log);
   return {
     database,

@@ -112,7 +112,7 @@ export class Recorder {
   agent(packet: Uint8Array, beatsAgo = 0): void {
     if (this.#finished) return;
     const ago = Math.min(beatsAgo * BEAT, MOST_LATE);
-    this.#agent.put(Uint8Array.from(packet), this.#now - ago, MOST_AHEAD + ago);
+    this.#agent.put(Uint8Array.from(packet), this.#now - ago, MOST_AHEAD + MOST_LATE);
   }
 
   /**

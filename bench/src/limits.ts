@@ -51,6 +51,11 @@ export const LIMITS: Readonly<Record<string, Limit>> = {
   'conversation.calls_per_core': atLeast(80),
   'conversation.frames.late': atMost(0.5),
   'conversation.unanswered': atMost(0),
+  // A call by socket costs no more than one by telephone; a tenth is what two runs of the same differ by.
+  'conversation.realtime.cpu': ratioAtMost(1.1),
+  'conversation.realtime.failed': atMost(0),
+  'conversation.elevenlabs.cpu': ratioAtMost(1.1),
+  'conversation.elevenlabs.failed': atMost(0),
   'conversation.speech.answer.p50': atMost(800),
   'conversation.speech.answer.p90': atMost(1000),
   'conversation.speech.answer_eager.p50': atMost(600),

@@ -36,10 +36,12 @@ function listed(): string {
   return SCENARIOS.map((each) => `${each.name.padEnd(16)} ${each.title}${kindsOf(each)}`).join('\n');
 }
 
-function chosenBy({ names }: Options): Scenario[] {
+function chosenBy({ names, door }: Options): Scenario[] {
   const chosen = chooseScenarios(SCENARIOS, names);
   if (chosen.length === 0)
     throw new UsageError(`no scenario is called ${names.join(' or ')}; --list shows them`);
+  if (door !== undefined && chosen.every(({ doors = [] }) => !doors.includes(door)))
+    throw new UsageError(`no scenario of these has callers by the door ${door}`);
   const stray = strayNames(SCENARIOS, chosen, names);
   if (stray.length > 0)
     throw new UsageError(`no scenario, and no kind of one of these, is called ${stray.join(' or ')}`);

@@ -47,6 +47,8 @@ export interface Options {
   readonly readings: string | undefined;
   /** Folder of callers whom the user has recorded. */
   readonly callers: string | undefined;
+  /** By which socket of agents' clients callers come, in scenarios that have such doors; undefined is the usual way. */
+  readonly door: string | undefined;
   /** Whether callers say the sentences for tuning, in place of those by which the gateway is judged. */
   readonly isTuning: boolean;
 }
@@ -70,6 +72,7 @@ export const USAGE = `speech-bench [NAME …] [KIND …]: load tests for speech 
   --recordings DIR         stereo recordings of the worst turns of calls: caller left, agent right
   --readings DIR           recorded speech of pocketsphinx-testdata, where it is no package of the system
   --callers DIR            recordings of your own for the scenario callers: DIR/CALLER/KIND/NAME.wav beside NAME.txt
+  --door NAME              of conversation: calls by that socket of agents' clients, beside calls by telephone (realtime, elevenlabs)
   --tuning                 callers say the sentences for tuning, not those by which the gateway is judged
   --json FILE --junit FILE --html FILE
   --compare FILE           holds the figures against an earlier --json; refused where it measured something else
@@ -101,6 +104,7 @@ const DECLARED = {
   recordings: { type: 'string' },
   readings: { type: 'string' },
   callers: { type: 'string' },
+  door: { type: 'string' },
   tuning: { type: 'boolean', default: false },
 } as const;
 
@@ -170,6 +174,7 @@ export function readOptions(args: readonly string[]): Options {
     recordings: values.recordings && path.resolve(values.recordings),
     readings: values.readings && path.resolve(values.readings),
     callers: values.callers && path.resolve(values.callers),
+    door: values.door,
     isTuning: values.tuning,
   };
 }

@@ -30,8 +30,13 @@ export const strayNames = (
       chooseScenarios(all, [name]).length === 0 && chosen.every(({ kinds = [] }) => !kinds.includes(name)),
   );
 
-const skipReason = ({ isLocal, search }: Scenario, { url, objectives }: Options): string | undefined => {
+const skipReason = (
+  { isLocal, search, doors = [] }: Scenario,
+  { url, objectives, door }: Options,
+): string | undefined => {
   if (isLocal && url !== undefined) return 'it needs a gateway of its own, which --url is not';
+  if (door !== undefined && !doors.includes(door)) return '--door: its callers come by no such door';
+  if (door !== undefined && objectives.length > 0) return '--slo: the calls of --door are no load to search';
   if (objectives.length > 0 && search === undefined) return '--slo: it has no load to search';
   return undefined;
 };
@@ -92,8 +97,9 @@ const runOf = ({ url, peers, objectives, ...options }: Options) => ({
   pcmRate: options.pcmRate ?? null,
   objectives: objectives.map(({ text: objective }) => objective),
   quick: options.isQuick,
-  // Absent where it is not so: a run may be compared with one of before there was a choice.
+  // Absent where they are not so: a run may be compared with one of before there was a choice.
   ...(options.isTuning && { list: 'tuning' }),
+  ...(options.door !== undefined && { door: options.door }),
 });
 
 /**

@@ -3,7 +3,8 @@ import t from 'tap';
 import { mulawOf, samplesOf } from '../src/audio/mulaw.js';
 import { Heard } from '../src/calls/heard.js';
 import { plainRtp } from '../src/calls/room-connection.js';
-import { PhonePlayer } from '../src/calls/phone-player.js';
+import { LinePlayer } from '../src/calls/line-player.js';
+import { MULAW } from '../src/audio/line-audio.js';
 import { encodeUtterance, SILENCE } from '../src/calls/utterance.js';
 import { stereoOf } from '../src/calls/worst-turns.js';
 import { recoveryOf } from '../src/scenarios/faults.js';
@@ -118,7 +119,7 @@ t.test('µ-law comes back as it was, to a sixteenth of its loudness', async (t) 
 });
 
 t.test('a frame is late when everything before it has been played, and a pause is none', async (t) => {
-  const player = new PhonePlayer();
+  const player = new LinePlayer(MULAW);
   const voice = mulawOf(loud(160));
   for (const at of [1000, 1000, 1000, 1020, 1061]) player.take(voice, at);
   t.equal(player.late, 0, 'there was sound until 1,080');

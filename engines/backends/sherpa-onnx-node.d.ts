@@ -85,7 +85,7 @@ declare module 'sherpa-onnx-node' {
   export interface OfflineTtsConfig {
     model: {
       vits?: SpeakingModel & { lexicon: string };
-      kokoro?: SpeakingModel & { voices: string; lexicon: string };
+      kokoro?: SpeakingModel & { voices: string; lexicon: string; lang?: string };
       kitten?: SpeakingModel & { voices: string };
       matcha?: Omit<SpeakingModel, 'model'> & { acousticModel: string; vocoder: string; lexicon: string };
       numThreads: number;

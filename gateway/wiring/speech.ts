@@ -128,3 +128,5 @@ export async function openSpeech(options: OpenSpeechOptions) {
     },
   };
 }
+
+export type OpenSpeech = Awaited<ReturnType<typeof openSpeech>>;

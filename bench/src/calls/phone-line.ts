@@ -5,7 +5,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { PhonePlayer } from './phone-player.js';
+import { MULAW } from '../audio/line-audio.js';
+import { Line } from './line.js';
 
 /** A number that an agent answers. */
 export interface Dialled {
@@ -15,11 +16,7 @@ export interface Dialled {
   readonly secret: string;
 }
 
-/** µ-law at 8 kHz. */
-export const RATE = 8000;
-const FRAME = 160;
-const SILENCE = Buffer.alloc(FRAME, 0xff);
-const FORMAT = { encoding: 'audio/x-mulaw', sampleRate: RATE, channels: 1 };
+const FORMAT = { encoding: 'audio/x-mulaw', sampleRate: MULAW.rate, channels: 1 };
 
 interface Message {
   readonly event: string;
@@ -49,18 +46,15 @@ async function ask({ answerUrl, number, secret }: Dialled, callSid: string) {
   return { url, token };
 }
 
-export class PhoneLine {
-  readonly heard = new PhonePlayer();
-  /** When the gateway had the sound dropped that was not played yet, and since when nothing was; undefined where it has not. */
-  cleared: { readonly at: number; readonly silent: number } | undefined;
+export class PhoneLine extends Line {
   readonly #socket: WebSocket;
-  readonly #queue: Buffer[] = [];
   #count = 0;
 
   private constructor(
     private readonly callSid: string,
     url: string,
   ) {
+    super(MULAW);
     this.#socket = new WebSocket(url, { perMessageDeflate: false });
     this.#socket.on('message', (data: Buffer) => this.#take(JSON.parse(data.toString()) as Message));
     this.#socket.on('error', () => undefined);
@@ -77,40 +71,21 @@ export class PhoneLine {
     return line;
   }
 
-  get isOpen(): boolean {
-    return this.#socket.readyState === WebSocket.OPEN;
-  }
-
   #send(message: object): void {
-    if (this.isOpen) this.#socket.send(JSON.stringify(message));
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
   }
 
-  /** 20 ms of what is to be said, else of silence. */
-  sendFrame(): void {
+  protected speak(frame: Buffer): void {
     this.#count += 1;
-    const payload = (this.#queue.shift() ?? SILENCE).toString('base64');
+    const payload = frame.toString('base64');
     this.#send({ event: 'media', media: { track: 'inbound', chunk: String(this.#count), payload } });
   }
 
-  /** Has it said, in µ-law; begins with the next frame. */
-  say(mulaw: Buffer): void {
-    for (let at = 0; at < mulaw.length; at += FRAME) {
-      const frame = Buffer.from(SILENCE);
-      mulaw.copy(frame, 0, at, at + FRAME);
-      this.#queue.push(frame);
-    }
-  }
-
-  get isSpeaking(): boolean {
-    return this.#queue.length > 0;
-  }
-
   #take({ event, media, mark }: Message): void {
-    const at = performance.now();
-    if (event === 'media') this.heard.take(Buffer.from(media?.payload ?? '', 'base64'), at);
+    if (event === 'media') this.heard.take(Buffer.from(media?.payload ?? '', 'base64'), performance.now());
     // Told as if it were played at once: no figure depends on when.
     if (event === 'mark') this.#send({ event: 'mark', mark: { name: mark?.name } });
-    if (event === 'clear') this.cleared ??= { at, silent: this.heard.clear(at) };
+    if (event === 'clear') this.drop();
   }
 
   hangUp(): void {

@@ -7,6 +7,7 @@ import engines from './engines.js';
 import fairness from './fairness.js';
 import faults from './faults.js';
 import growth from './growth.js';
+import interruptions from './interruptions.js';
 import joins from './joins.js';
 import knowledge from './knowledge/knowledge.js';
 import phone from './phone.js';
@@ -38,6 +39,7 @@ export const SCENARIOS: readonly Scenario[] = [
   codecs,
   conversation,
   conversationPeers,
+  interruptions,
   callers,
   joins,
   phone,

@@ -1,21 +1,11 @@
 /** Phone calls at once, with doubles of a provider in a process of their own: the greeting, interruptions, late frames. */
-import { type FigureInput, medianFigures } from '../figures.js';
-import {
-  doubtsIn,
-  failedIn,
-  latenciesIn,
-  merged,
-  type Phase,
-  requestsIn,
-  valuesIn,
-} from '../measure/phase.js';
-import type { PhoneTask } from '../programs/phone.js';
+import { merged, type Phase } from '../measure/phase.js';
 import { percentileChart } from '../report/charts.js';
-import { callPlatform, makeAgent } from '../servers/agents.js';
 import { type Environment, TONE } from '../servers/checkout.js';
-import type { Server } from '../servers/server.js';
-import { callEnvironment, record } from './call-load.js';
+import { makeGreeter } from '../servers/destinations.js';
+import { callEnvironment } from './call-load.js';
 import type { Context } from './context.js';
+import { converseOn, LINE_TEXTS, lineFigures, lineTask, type LineTexts } from './line-load.js';
 import { scenario } from './scenario.js';
 
 interface Variant {
@@ -27,13 +17,8 @@ interface Variant {
   readonly rounds: number;
 }
 
-interface Parameters {
+interface Parameters extends LineTexts {
   readonly variants: readonly Variant[];
-  readonly greeting: string;
-  readonly ask: string;
-  readonly interrupt: string;
-  readonly spreadMs: number;
-  readonly listenMs: number;
 }
 
 const FULL: Parameters = {
@@ -41,11 +26,7 @@ const FULL: Parameters = {
     { prefix: 'phone', environment: TONE, calls: 24, rounds: 1 },
     { prefix: 'phone.speech', environment: {}, calls: 4, rounds: 5 },
   ],
-  greeting: 'Hello.',
-  ask: 'Please count all the words.',
-  interrupt: 'No, stop that right now please.',
-  spreadMs: 4000,
-  listenMs: 5000,
+  ...LINE_TEXTS,
 };
 const QUICK: Parameters = {
   ...FULL,
@@ -53,63 +34,20 @@ const QUICK: Parameters = {
   listenMs: 1000,
 };
 
-/** Hz of a telephone. */
-const RATE = 8000;
-const SECRET = 'bench-secret-of-the-provider';
-
-/** A number that an agent answers, who says the greeting first. */
-async function dialledAt(server: Server, greeting: string): Promise<PhoneTask['dialled']> {
-  const agent = await makeAgent(server, 'Bench', {
-    prompt: { first_message_mode: 'fixed', first_message: greeting },
-    conversation: { eagerness: 'balanced', interruption_sensitivity: 'balanced' },
-  });
-  const number = '+493012345678';
-  const { answer_url: answerUrl } = await callPlatform<{ answer_url: string }>(server, 'phone-numbers', {
-    provider: 'twilio',
-    phone_number: number,
-    agent_id: agent,
-    credentials: { auth_token: SECRET },
-  });
-  return { answerUrl, number, secret: SECRET };
-}
-
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-
-function figuresOf(prefix: string, phase: Phase): FigureInput[] {
-  const common = { subject: 'gateway', doubts: doubtsIn(phase) };
-  const frames = sum(valuesIn(phase, 'frames'));
-  const late = (100 * sum(valuesIn(phase, 'late'))) / frames;
-  return [
-    ...medianFigures(`${prefix}.answer`, latenciesIn(phase, 'answer'), common),
-    ...medianFigures(`${prefix}.barge_in`, latenciesIn(phase, 'bargeIn'), common),
-    ...medianFigures(`${prefix}.clear`, latenciesIn(phase, 'clear'), common),
-    { ...common, name: `${prefix}.frames.late`, unit: '%', n: frames, value: late },
-    { ...common, name: `${prefix}.failed`, unit: '', n: requestsIn(phase), value: failedIn(phase) },
-  ];
-}
-
 async function measureVariant(context: Context, variant: Variant, parameters: Parameters): Promise<void> {
   const { prefix, environment, calls, rounds } = variant;
-  const { greeting, ask, interrupt, spreadMs, listenMs } = parameters;
   const server = await context.start({ ...environment, ...(await callEnvironment(context)) });
-  const task: PhoneTask = {
-    dialled: await dialledAt(server, greeting),
-    calls,
-    spreadMs,
-    listenMs,
-    ask: await record(server, ask, RATE),
-    interrupt: await record(server, interrupt, RATE),
-  };
+  const agent = await makeGreeter(server, parameters.greeting);
+  const task = await lineTask(server, agent, 'phone', calls, parameters);
   const generator = context.anotherGenerator();
-  const load = (what: string, params: PhoneTask): Promise<Phase> =>
-    context.drive(server, what, generator, { program: 'phone', params });
-  await load(`${prefix}: a call to warm up`, { ...task, calls: 1 });
+  await converseOn(context, server, generator, `${prefix}: a call to warm up`, { ...task, calls: 1 });
   const phases: Phase[] = [];
-  for (let round = 0; round < rounds; round += 1) phases.push(await load(`${prefix}: ${calls} calls`, task));
+  for (let round = 0; round < rounds; round += 1)
+    phases.push(await converseOn(context, server, generator, `${prefix}: ${calls} calls`, task));
   const phase = merged(phases);
-  context.add(...figuresOf(prefix, phase));
+  context.add(...lineFigures(prefix, phase, { greeting: 'answer', bargeIn: 'barge_in', clear: 'clear' }));
   context.chart(
-    percentileChart(`${prefix}: from the webhook to the first sound`, { gateway: phase }, 'answer'),
+    percentileChart(`${prefix}: from the webhook to the first sound`, { gateway: phase }, 'greeting'),
   );
   await generator.stop();
   await server.stop();

@@ -27,6 +27,8 @@ export interface Scenario<P = unknown> {
   readonly onlyByName?: boolean;
   /** Names of its kinds of measurements: `NAME KIND` measures one of them alone. */
   readonly kinds?: readonly string[];
+  /** Names of the ways by which its callers may come, for `--door`. */
+  readonly doors?: readonly string[];
   /** Everything that its figures depend on. */
   readonly parameters: { readonly full: P; readonly quick: P };
   run(context: Context, parameters: P): Promise<void>;

@@ -8,4 +8,6 @@ export interface AgentChanges {
   /** In place of the system prompt of the agent that is in charge. */
   readonly instructions?: string;
   readonly eagerness?: AgentConfig['conversation']['eagerness'];
+  /** Whether the user's voice may interrupt it. */
+  readonly interruptible?: boolean;
 }

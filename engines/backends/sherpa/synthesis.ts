@@ -11,6 +11,7 @@ import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
 import { engineWaits } from '../../scheduling/engine-waits.js';
 import { samplesOfFloats } from '../samples.js';
 import { hasSound } from '../sound.js';
+import type { Loadable } from './loaded-models.js';
 import { type SherpaOptions, withDefaults } from './options.js';
 import { openSpeakingFolder } from './piper.js';
 import { describeSherpaTts } from './tts-kinds.js';
@@ -48,15 +49,24 @@ const filesOf = (model: OfflineTtsConfig['model']): readonly string[] =>
 export function createSherpaSpeech(path: string, options: SherpaOptions = {}): TtsEngine {
   const { modelsDir, memory, languages } = withDefaults(options);
   const folder = openSpeakingFolder(path, modelsDir);
-  const { description, speakers, model } = describeSherpaTts(folder, languages);
+  const { description, speakers, model, modelFor } = describeSherpaTts(folder, languages);
   const { sampleRate } = description.capabilities;
-  async function load(): Promise<OfflineTts> {
+  async function load(model: OfflineTtsConfig['model']): Promise<OfflineTts> {
     await folder.prepare();
     const tts = await sherpa.OfflineTts.createAsync({ model, maxNumSentences: 1 });
     if (tts.sampleRate === sampleRate) return tts;
     throw new Error(`The model in ${path} speaks at ${tts.sampleRate} Hz, but says ${sampleRate}`);
   }
-  const loadable = { bytes: folder.memoryOf(filesOf(model)), load };
+  const bytes = folder.memoryOf(filesOf(model));
+  const loadables = new Map<string, Loadable<OfflineTts>>();
+  /** The model as it is opened for a voice. */
+  function loadableFor(voice: string): Loadable<OfflineTts> {
+    const opened = modelFor(voice);
+    const key = opened.kokoro?.lang ?? '';
+    const loadable = loadables.get(key) ?? { bytes, load: () => load(opened) };
+    loadables.set(key, loadable);
+    return loadable;
+  }
   const scheduler = new EngineScheduler({ waits: engineWaits });
   const chunk = Math.floor(sampleRate / CHUNKS_PER_SECOND);
   function* eventsOf(samples: Int16Array): Generator<TtsEvent> {
@@ -70,7 +80,8 @@ export function createSherpaSpeech(path: string, options: SherpaOptions = {}): T
     if (!hasSound(request.text)) return;
     const { text, language, normalize = true } = request;
     const said = normalize ? spokenText(text, language) : text;
-    const speak = () => memory.use(loadable, (tts) => generate(tts, said, speaker, signal), signal);
+    const speak = () =>
+      memory.use(loadableFor(request.voice), (tts) => generate(tts, said, speaker, signal), signal);
     const samples = await scheduler.run(scheduler.placeOf(request.demand), speak, signal);
     yield* scheduler.handOut(eventsOf(samples), signal);
   }

@@ -17,6 +17,8 @@ interface Kind {
   config(folder: ModelFolder): Pick<ModelConfig, 'kokoro' | 'kitten' | 'matcha' | 'vits'>;
   /** The speaker's languages; a speaker without any is left out. Absent: those of the model. */
   languagesOf?(speaker: string, folder: ModelFolder): readonly LanguageCode[];
+  /** The language that the model is opened with for a speaker; absent: it needs none. */
+  langOf?(speaker: string, folder: ModelFolder): string | undefined;
 }
 
 export interface SherpaTts {
@@ -24,6 +26,8 @@ export interface SherpaTts {
   /** The model's number of each voice. */
   readonly speakers: ReadonlyMap<string, number>;
   readonly model: ModelConfig;
+  /** How the model is opened for a voice: once for each language that it has to be opened with. */
+  modelFor(voice: string): ModelConfig;
 }
 
 const MODEL = /^(?!.*(vocos|hifigan|vocoder)).*\.onnx$/;
@@ -37,9 +41,26 @@ const lexicon = (folder: ModelFolder) => folder.files(/^lexicon.*\.txt$/).join('
 const model = (folder: ModelFolder) => folder.file(MODEL, 'model (*.onnx)');
 const voices = (folder: ModelFolder) => folder.file(/^voices\.bin$/, 'voices.bin');
 
-/** Kokoro's speakers begin with the letter of their language; the runtime speaks English and Chinese with them. */
+/**
+ * Languages of Kokoro 1.0 beside English and Chinese, by the letter that its speakers begin with: eSpeak says how they are pronounced,
+ * if the runtime is opened with its name for the language. It speaks no Japanese.
+ */
+const KOKORO_BY_ESPEAK: Readonly<Record<string, { readonly code: LanguageCode; readonly lang: string }>> = {
+  e: { code: 'es', lang: 'es' },
+  f: { code: 'fr', lang: 'fr-fr' },
+  h: { code: 'hi', lang: 'hi' },
+  i: { code: 'it', lang: 'it' },
+  p: { code: 'pt', lang: 'pt-br' },
+};
+
+const kokoroByEspeak = (speaker: string, folder: ModelFolder) =>
+  /^.[fm]_/.test(speaker) && dataDir(folder) !== '' ? KOKORO_BY_ESPEAK[speaker[0] ?? ''] : undefined;
+
+/** Kokoro's speakers begin with the letter of their language. */
 function kokoroLanguages(speaker: string, folder: ModelFolder): readonly LanguageCode[] {
   if (/^[ab][fm]?(_|$)/.test(speaker)) return ['en'];
+  const other = kokoroByEspeak(speaker, folder);
+  if (other) return [other.code];
   return /^z[fm]_/.test(speaker) && folder.find(/^lexicon-zh\.txt$/) ? ['zh'] : [];
 }
 
@@ -56,6 +77,7 @@ const KINDS: readonly Kind[] = [
       },
     }),
     languagesOf: kokoroLanguages,
+    langOf: (speaker, folder) => kokoroByEspeak(speaker, folder)?.lang,
   },
   {
     types: /^kitten/,
@@ -175,6 +197,7 @@ export function describeSherpaTts(folder: ModelFolder, languages?: readonly Lang
   const voices = voicesOf(folder, speakers, languages ?? folder.toldLanguages ?? languagesIn(metadata), kind);
   if (voices.length === 0)
     throw new Error(`Say in SHERPA_TTS_LANGUAGES what the model in ${folder.path} speaks`);
+  const opened: ModelConfig = { ...kind.config(folder), numThreads: 1, debug: 0, provider: 'cpu' };
   const capabilities = {
     languages: LANGUAGE_CODES.filter((language) =>
       voices.some((voice) => voice.languages.includes(language)),
@@ -191,6 +214,12 @@ export function describeSherpaTts(folder: ModelFolder, languages?: readonly Lang
   return {
     description: { name: `${SHERPA}/${folder.name}`, capabilities, voices },
     speakers: new Map(speakers.map((name, sid) => [name, sid])),
-    model: { ...kind.config(folder), numThreads: 1, debug: 0, provider: 'cpu' },
+    model: opened,
+    modelFor(voice) {
+      const lang = kind.langOf?.(voice, folder);
+      return lang === undefined || !opened.kokoro
+        ? opened
+        : { ...opened, kokoro: { ...opened.kokoro, lang } };
+    },
   };
 }

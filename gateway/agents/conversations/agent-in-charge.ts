@@ -40,12 +40,19 @@ export interface AgentInChargeParts {
 }
 
 /** The plan as the client of its call has changed it. */
-export function amended(plan: SessionPlan, { tools, instructions, eagerness }: AgentChanges): SessionPlan {
+export function amended(
+  plan: SessionPlan,
+  { tools, instructions, eagerness, interruptible }: AgentChanges,
+): SessionPlan {
   const { prompt, conversation } = plan.config;
   const config = {
     ...plan.config,
     prompt: { ...prompt, ...(instructions !== undefined && { system_prompt: instructions }) },
-    conversation: { ...conversation, ...(eagerness && { eagerness }) },
+    conversation: {
+      ...conversation,
+      ...(eagerness && { eagerness }),
+      ...(interruptible !== undefined && { interruptible }),
+    },
   };
   return { ...plan, config, ...(tools && { clientTools: tools }) };
 }

@@ -259,7 +259,8 @@ export class Conversation {
   #amend(changes: AgentChanges): void {
     this.#agent.amend(changes);
     if (changes.tools) this.#tools.enter(this.#agent.plan);
-    if (changes.eagerness) this.#machine.send({ type: 'replaced', settings: this.#agent.settings });
+    if (changes.eagerness || changes.interruptible !== undefined)
+      this.#machine.send({ type: 'replaced', settings: this.#agent.settings });
   }
 
   readonly #fromClient: ClientEventHandlers = {

@@ -34,7 +34,7 @@ import { Items } from './items.js';
 import type { AgentRealtimeParts } from './parts.js';
 import type { Seat, SeatSocket } from './seat.js';
 import { Seats, type SeatsHost } from './seats.js';
-import { type AgentSettings, showAgentSession, voiceOf } from './settings.js';
+import { type AgentSettings, showAgentSession, turnsOf, voiceOf } from './settings.js';
 import type { SessionState } from './state.js';
 import { Updates } from './updates.js';
 import { UserTurns } from './user-turns.js';
@@ -306,12 +306,11 @@ export class AgentSession implements SeatsHost, SessionState {
   }
 
   readonly #revised = (plan: SessionPlan): SessionPlan => {
-    const { tools, turns } = this.settings;
+    const { tools } = this.settings;
     const { conversation } = plan.config;
-    const eagerness = turns?.eagerness ?? conversation.eagerness;
     return {
       ...plan,
-      config: { ...plan.config, conversation: { ...conversation, eagerness } },
+      config: { ...plan.config, conversation: { ...conversation, ...turnsOf(this.settings, conversation) } },
       clientTools: tools,
     };
   };

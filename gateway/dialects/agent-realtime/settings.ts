@@ -2,6 +2,7 @@
  * The settings of an agent's socket, and what `session.update` changes of them (docs/contract/agent-realtime.md): what belongs to the
  * agent's owner keeps its value unless the agent allows otherwise, and the session shows the value in force.
  */
+import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { LANGUAGES, type Language } from '../../../contracts/speech/languages.js';
 import type { PlannedTool } from '../../../contracts/ports/sessions/sessions.js';
@@ -14,10 +15,14 @@ import { readTools, showTool } from './tools.js';
 
 type Eagerness = AgentConfig['conversation']['eagerness'];
 
-/** Who ends the user's turns: the agent, by how they sound, or the client (null). `eagerness`: absent, the agent's own. */
+/**
+ * Who ends the user's turns: the agent, by how they sound, or the client (null). `eagerness`: absent, the agent's own. `interrupts`: the
+ * agent is not to be interrupted; absent, its own.
+ */
 export type TurnDetection = {
   readonly type: 'server_vad' | 'semantic_vad';
   readonly eagerness?: Eagerness;
+  readonly interrupts?: false;
 } | null;
 
 export interface AgentSettings {
@@ -45,6 +50,15 @@ const EAGERNESS: Readonly<Record<string, Eagerness | undefined>> = {
   auto: undefined,
 };
 
+/** A vendor's detector by silence: how long that is, in milliseconds, shows how eager the agent is to be. Its default says nothing. */
+const SILENCE = { default: 500, eager: 300, balanced: 800 } as const;
+
+function eagernessBySilence(ms: number): Eagerness | undefined {
+  if (ms === SILENCE.default) return undefined;
+  if (ms <= SILENCE.eager) return 'eager';
+  return ms <= SILENCE.balanced ? 'balanced' : 'relaxed';
+}
+
 /**
  * Names of a vendor's voices, and those of its default: clients send them without having chosen one. They count as unset, also the
  * one under which the library has a voice.
@@ -59,16 +73,41 @@ const invalid = (message: string, param: string): Fault => new Fault('invalid_ev
 function readTurns(value: unknown, param: string): TurnDetection {
   if (value === null || value === 'none') return null;
   if (!isPlainObject(value)) throw invalid(`${param} must be an object or null`, param);
-  const { type, eagerness } = value;
+  const { type } = value;
   if (type === 'none') return null;
   if (type !== 'server_vad' && type !== 'semantic_vad')
     throw new Fault('unsupported_turn_detection', `${param}.type must be server_vad or semantic_vad`, param);
-  if (eagerness === undefined || eagerness === null) return { type };
-  if (typeof eagerness !== 'string' || !Object.hasOwn(EAGERNESS, eagerness))
-    throw invalid(`${param}.eagerness must be one of ${Object.keys(EAGERNESS).join(', ')}`, param);
-  const own = EAGERNESS[eagerness];
-  return { type, ...(own && type === 'semantic_vad' && { eagerness: own }) };
+  if (value['create_response'] === false)
+    throw new ServiceError('unsupported_option', { message: ANSWERS, param: `${param}.create_response` });
+  const eagerness = EAGERNESS_OF[type](value, param);
+  const isDeaf = value['interrupt_response'] === false;
+  return { type, ...(eagerness && { eagerness }), ...(isDeaf && { interrupts: false }) };
 }
+
+const ANSWERS = 'An agent answers each turn that it hears: without turn detection the client decides when';
+
+/** How eager the client wants the agent to be; undefined: as it is. Errors: `Fault`. */
+const EAGERNESS_OF: {
+  readonly [Type in 'server_vad' | 'semantic_vad']: (
+    fields: PlainObject,
+    param: string,
+  ) => Eagerness | undefined;
+} = {
+  semantic_vad({ eagerness }, param) {
+    if (!isGiven(eagerness)) return undefined;
+    if (typeof eagerness === 'string' && Object.hasOwn(EAGERNESS, eagerness)) return EAGERNESS[eagerness];
+    const names = Object.keys(EAGERNESS).join(', ');
+    throw invalid(`${param}.eagerness must be one of ${names}`, `${param}.eagerness`);
+  },
+  server_vad({ silence_duration_ms: ms }, param) {
+    if (!isGiven(ms)) return undefined;
+    if (typeof ms === 'number' && ms >= 0) return eagernessBySilence(ms);
+    throw invalid(
+      `${param}.silence_duration_ms must be a number of milliseconds`,
+      `${param}.silence_duration_ms`,
+    );
+  },
+};
 
 /** The value at that place; undefined if it, or an object on the way, is absent. Errors: `Fault`. */
 function at(fields: PlainObject, path: readonly string[]): unknown {
@@ -153,7 +192,13 @@ const isGiven = (value: unknown): boolean => value !== undefined && value !== nu
 export function ownersOptions(fields: PlainObject): readonly string[] {
   const speed = at(fields, ['audio', 'output', 'speed']);
   const { output_modalities: modalities, tool_choice: choice, max_output_tokens: most } = fields;
+  const { value } = placed(fields, 'audio.input.turn_detection', 'turn_detection');
+  const turns = isPlainObject(value) ? value : {};
+  const differs = (name: string, usual: unknown): boolean => isGiven(turns[name]) && turns[name] !== usual;
   const asked = {
+    'audio.input.turn_detection.threshold': differs('threshold', 0.5),
+    'audio.input.turn_detection.prefix_padding_ms': differs('prefix_padding_ms', 300),
+    'audio.input.turn_detection.idle_timeout_ms': differs('idle_timeout_ms', null),
     'audio.output.speed': typeof speed === 'number' && speed !== 1,
     output_modalities: Array.isArray(modalities) && !modalities.includes('audio'),
     tool_choice: isGiven(choice) && choice !== 'auto',
@@ -170,12 +215,12 @@ const SHOWN_EAGERNESS: Readonly<Record<Eagerness, string>> = {
 
 function showTurns(turns: TurnDetection, { conversation }: AgentConfig): object | null {
   if (turns === null) return null;
-  const { type, eagerness = conversation.eagerness } = turns;
+  const { type, eagerness = conversation.eagerness, interrupts = conversation.interruptible } = turns;
   return {
     type,
     ...(type === 'semantic_vad' && { eagerness: SHOWN_EAGERNESS[eagerness] }),
     create_response: true,
-    interrupt_response: conversation.interruptible,
+    interrupt_response: interrupts && conversation.interruptible,
   };
 }
 
@@ -187,6 +232,15 @@ const CONSTANTS = {
   truncation: 'auto',
   prompt: null,
 } as const;
+
+/** How the agent of those settings takes turns. */
+export const turnsOf = (
+  { turns }: Pick<AgentSettings, 'turns'>,
+  { eagerness, interruptible }: AgentConfig['conversation'],
+): Pick<AgentConfig['conversation'], 'eagerness' | 'interruptible'> => ({
+  eagerness: turns?.eagerness ?? eagerness,
+  interruptible: interruptible && turns?.interrupts !== false,
+});
 
 /** The voice in force. */
 export const voiceOf = ({ overrides }: AgentSettings, { config }: Pick<SocketSession, 'config'>): string =>

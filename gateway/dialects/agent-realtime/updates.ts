@@ -7,7 +7,7 @@ import type { AgentChanges } from '../../../contracts/ports/calls/agent-changes.
 import type { SocketCall } from '../../../contracts/ports/calls/socket-calls.js';
 import type { SocketSession } from '../../../contracts/ports/sessions/socket-sessions.js';
 import { Fault } from '../protocol-a/realtime/faults.js';
-import { type AgentSettings, changed, ownersOptions, sessionFields, wantedOf } from './settings.js';
+import { type AgentSettings, changed, ownersOptions, sessionFields, turnsOf, wantedOf } from './settings.js';
 
 export class Updates {
   #last: Promise<unknown> = Promise.resolve();
@@ -16,7 +16,7 @@ export class Updates {
 
   constructor(
     public settings: AgentSettings,
-    private readonly session: Pick<SocketSession, 'id' | 'agentId' | 'settle'>,
+    private readonly session: Pick<SocketSession, 'id' | 'agentId' | 'config' | 'settle'>,
     /** The call, once it has begun. */
     private readonly call: () => SocketCall | undefined,
     private readonly log: Log,
@@ -72,11 +72,12 @@ export class Updates {
   amend(call: SocketCall, before: AgentSettings): void {
     const { tools, turns, overrides } = this.settings;
     const { system_prompt: instructions } = overrides;
-    const eagerness = turns?.eagerness;
+    const { conversation } = this.session.config;
+    const [was, is] = [turnsOf(before, conversation), turnsOf(this.settings, conversation)];
     const changes: AgentChanges = {
       ...(tools !== before.tools && { tools }),
       ...(instructions !== undefined && instructions !== before.overrides.system_prompt && { instructions }),
-      ...(eagerness && eagerness !== before.turns?.eagerness && { eagerness }),
+      ...((is.eagerness !== was.eagerness || is.interruptible !== was.interruptible) && is),
     };
     if (Object.keys(changes).length > 0) call.wish({ kind: 'amended', changes });
     call.manual(turns === null);

@@ -27,10 +27,17 @@ function enter({ folder, limit, control }: Version, bytes: number): () => void {
     rmdirSync(group);
     throw error;
   }
-  return () => {
-    writeFileSync(join(folder, 'cgroup.procs'), String(process.pid));
+  process.once('exit', () => remove(group));
+  return () => writeFileSync(join(folder, 'cgroup.procs'), String(process.pid));
+}
+
+/** Of version 1 it stays when its last process has gone. */
+function remove(group: string): void {
+  try {
     rmdirSync(group);
-  };
+  } catch {
+    // Something of the gateway is still there.
+  }
 }
 
 /** Puts what `start` starts into a group of that many bytes, and this process back out. Errors: why that cannot be done here. */
@@ -41,10 +48,6 @@ export async function inGroup<T>(bytes: number, start: () => Promise<T>): Promis
   try {
     return await start();
   } finally {
-    try {
-      leave();
-    } catch {
-      // The gateway runs in the group, which goes with the last process in it.
-    }
+    leave();
   }
 }

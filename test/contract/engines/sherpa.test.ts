@@ -91,6 +91,32 @@ t.test('speaking models: kind, rate, voices and languages from the folder alone'
   t.strictSame(voices, [['af', 'en'], ['bm', 'en'], ['zf_x', 'zh']], 'no voice without its language'); // oxfmt-ignore
   t.equal(kokoro.speakers.get('zf_x'), 3, 'numbered as the model does');
 
+  const speakers = 'af_bella,ef_dora,ff_siwis,hf_alpha,if_sara,jf_alpha,pf_dora';
+  const many = describeSherpaTts(
+    folderOf({
+      ...tokens,
+      'model.onnx': model({ model_type: 'kokoro', n_speakers: '7', speaker_names: speakers }),
+      'voices.bin': '',
+      'espeak-ng-data': '',
+    }),
+  );
+  t.strictSame(
+    many.description.voices.map(({ name, languages }) => [
+      name,
+      ...languages,
+      many.modelFor(name).kokoro?.lang,
+    ]),
+    [
+      ['af_bella', 'en', undefined],
+      ['ef_dora', 'es', 'es'],
+      ['ff_siwis', 'fr', 'fr-fr'],
+      ['hf_alpha', 'hi', 'hi'],
+      ['if_sara', 'it', 'it'],
+      ['pf_dora', 'pt', 'pt-br'],
+    ],
+    'eSpeak pronounces the others, but Japanese',
+  );
+
   const matcha = {
     ...tokens,
     'model-steps-3.onnx': model({ model_type: 'matcha-tts', language: 'English' }),

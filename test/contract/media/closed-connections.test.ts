@@ -1,4 +1,5 @@
 /** Connections that the library closes by itself (media/embedded/peer.ts), while their clients still negotiate. */
+import { throwsExactly } from '../../fixtures/exactly.js';
 import t from '../../fixtures/tap.js';
 import { peerPair } from '../../fixtures/media/peer-pair.js';
 import { until } from '../../fixtures/until.js';
@@ -24,7 +25,7 @@ t.test('an offer on a connection that is gone is refused, and ends no process', 
     }
   };
   await until('its offers are refused', refused);
-  t.throws(() => server.answer(offer, undefined), { message: 'The connection is closed' });
+  throwsExactly(t, () => server.answer(offer, undefined), { message: 'The connection is closed' });
   server.addCandidate('candidate:1 1 UDP 1 127.0.0.1 9 typ host', '0');
   t.notOk(server.sendMessage('_reliable', new Uint8Array(1)), 'nothing is sent on it');
 });

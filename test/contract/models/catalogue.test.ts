@@ -5,6 +5,7 @@ import t from '../../fixtures/tap.js';
 import { LANGUAGE_CODES } from '../../../contracts/speech/languages.js';
 import { modelFolders, notAdded } from '../../../gateway/config/model-folders.js';
 import { exactly } from '../../fixtures/exactly.js';
+import { NATURAL_VOICE } from '../../../gateway/wiring/natural-voice.js';
 import { CATALOGUE, type Entry, freshModels, models, placed } from '../../fixtures/models/catalogue.js';
 
 t.setTimeout(120_000);
@@ -51,6 +52,37 @@ t.test('the list has every model with its licence, for people and for programs',
     CATALOGUE.map(({ name }) => [name, false]),
   );
 });
+
+t.test(
+  'the voice that is offered to everybody has a permissive licence, and it is told what it was made of',
+  async (t) => {
+    const offered = CATALOGUE.find(({ name }) => name === NATURAL_VOICE);
+    t.match(offered?.licence, /^(Apache-2\.0|MIT|BSD-[23]-Clause|CC0-1\.0)$/);
+    t.ok(offered?.lineage, 'its lineage');
+  },
+);
+
+t.test(
+  'entries of one’s own go before ours, and a list that is none is refused by its setting',
+  async (t) => {
+    const folder = freshModels(t);
+    const file = path.join(folder, 'own.json');
+    process.env['MODELS_CATALOGUE'] = file;
+    t.teardown(() => delete process.env['MODELS_CATALOGUE']);
+    const own = { ...CATALOGUE[0]!, title: 'One of ours' };
+    fs.writeFileSync(file, JSON.stringify([own, { ...own, name: 'lamp-shop' }]));
+    const listed = JSON.parse((await models(t, 'list', '--json')).out) as { name: string; title: string }[];
+    t.equal(listed.length, CATALOGUE.length + 1);
+    t.strictSame(
+      listed.filter(({ name }) => name === own.name || name === 'lamp-shop').map(({ title }) => title),
+      ['One of ours', 'One of ours'],
+    );
+    for (const content of ['no JSON', '{}', JSON.stringify([{ ...own, name: '../evil' }])]) {
+      fs.writeFileSync(file, content);
+      exactly(t, await models(t, 'list'), { code: 1, err: /^setup: MODELS_CATALOGUE: .*own\.json / });
+    }
+  },
+);
 
 t.test('verify says so if no model was added', async (t) => {
   freshModels(t);

@@ -16,7 +16,7 @@ import { commandFile, start } from '../../fixtures/models/catalogue.js';
 import { ownModelsFolder, shelf } from '../../fixtures/models/running.js';
 import { until } from '../../fixtures/until.js';
 
-t.setTimeout(240_000);
+t.setTimeout(400_000);
 
 const SENTENCE = 'Hello. Thank you for calling.';
 
@@ -86,8 +86,6 @@ t.test('a voice that is added speaks, and one that is taken away ends what it sa
   t.ok(bytes > 400 * 4 * 4000 * 2, 'what it said when it was taken away is said to the end');
   await until('its files are gone', () => !existsSync(join(modelsDir, 'catalogue/small')));
 
-  await models(t, env, 'remove', 'other');
-  await until('its children have ended', async () => !(await rolesOf(gateway)).includes('sherpa-tts'));
   exactly(t, await (await fetch(`${gateway.base}/health`)).json(), { status: 'ok' });
 });
 

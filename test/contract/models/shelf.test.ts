@@ -10,7 +10,7 @@ import { whole } from '../../fixtures/models/catalogue.js';
 import { shelf } from '../../fixtures/models/running.js';
 import { until } from '../../fixtures/until.js';
 
-t.setTimeout(240_000);
+t.setTimeout(300_000);
 
 interface Model {
   readonly name: string;

@@ -161,6 +161,23 @@ t.test('what was heard while the machine stood still is recorded whole, and with
   t.ok(second && Math.abs(second[1] - second[0] - 400) <= 40, `and those behind them: ${String(second)}`);
 });
 
+t.test('frames behind a stall that was caught up are recorded as well', async (t) => {
+  const taping = Taping.in(t);
+  const agent = speech(60);
+  taping.beats(50);
+  taping.beats(20, (beat) => taping.recorder.agent(agent[beat]!));
+  // Little more than may be caught up: the call's time goes on by less than the client has heard.
+  taping.stall(240);
+  taping.beats(1, () => {
+    for (let late = 0; late < 10; late += 1) taping.recorder.agent(agent[20 + late]!, 12 - late);
+  });
+  taping.beats(30, (beat) => taping.recorder.agent(agent[30 + beat]!));
+  await taping.recorder.finish();
+  const { spans } = taping.heard('agent');
+  const length = spans.reduce((sum, [from, to]) => sum + to - from, 0);
+  t.ok(Math.abs(length - 1200) <= 40, `all sixty: ${JSON.stringify(spans)}`);
+});
+
 t.test(
   'a line that sends a recording at once is recorded whole, and falls into step in its silence',
   async (t) => {

@@ -5,6 +5,7 @@ import { percentileChart } from '../../report/charts.js';
 import { type Environment, TONE } from '../../servers/checkout.js';
 import { callEnvironment, Callers, makeListener, recordAll, type Texts } from '../call-load.js';
 import type { Context } from '../context.js';
+import { measureDoor, OTHER_DOORS } from './conversation-doors.js';
 import { failureFigures, measurePart, type Subject, type Trials } from './conversation-parts.js';
 import { measureRecorded, noteClips, RECORDED, type RecordedSpeech } from './conversation-recorded.js';
 import { PAUSED, type PartName, STEPS, TEXTS } from './conversation-texts.js';
@@ -68,7 +69,10 @@ export default scenario<Parameters>({
   title: 'Concurrent calls with synthetic and recorded speech: heard latency, interruptions, calls a core',
   isLocal: true,
   parameters: { full: FULL, quick: QUICK },
+  doors: OTHER_DOORS,
   async run(context, parameters) {
+    const door = OTHER_DOORS.find((each) => each === context.options.door);
+    if (door !== undefined) return measureDoor(context, door);
     for (const variant of parameters.variants) await measureVariant(context, variant, parameters);
   },
   environment: async (context) => ({ ...TONE, ...(await callEnvironment(context)) }),

@@ -1,6 +1,6 @@
 /** Filters of lists that grow: the address holds them, and a change begins with the first page again. */
 import { useMay } from '../account.js';
-import { allAgents } from '../agents.js';
+import { type AgentRow, allAgents } from '../agents.js';
 import { useLoad } from '../hooks.js';
 import { setQuery } from '../router.js';
 import { texts } from '../texts.js';
@@ -57,11 +57,13 @@ export const StatusFilter = ({ value, any, names }: StatusProps) => (
   </Field>
 );
 
-/** Nothing for keys that may not read agents, or without any. */
+const NONE: readonly AgentRow[] = [];
+
+/** Nothing for keys that may not read agents, or without any. It is there before they are known, so that less moves when they are. */
 export function AgentFilter({ value }: { readonly value: string }) {
-  const may = useMay();
-  const { data: agents = [] } = useLoad(async (signal) => (may('read') ? allAgents(signal) : []), []);
-  return agents.length === 0 ? null : (
+  const mayRead = useMay()('read');
+  const { data: agents = NONE, busy } = useLoad(async (signal) => (mayRead ? allAgents(signal) : NONE), []);
+  return !mayRead || (agents.length === 0 && !busy) ? null : (
     <AgentSelect
       label={calls.agent}
       agents={agents}

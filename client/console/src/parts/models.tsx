@@ -116,29 +116,43 @@ function HearIt({ model }: { readonly model: CatalogueModel }) {
   );
 }
 
+/** Why nothing can be added here. */
+const Fixed = ({ shelf: { fixed } }: { readonly shelf: Shelf }) =>
+  fixed === null ? null : (
+    <p class="notice warn">
+      {models.fixed} {fixed}
+    </p>
+  );
+
+const About = ({ model }: { readonly model: CatalogueModel }) => (
+  <>
+    <p>{models.about(model.title, model.download_bytes, model.licence)}</p>
+    {model.lineage !== null && <p class="soft">{model.lineage}</p>}
+    <Quickness model={model} />
+  </>
+);
+
+const isAdding = ({ adding }: Shelf, { name }: CatalogueModel): boolean =>
+  adding?.name === name && adding.problem === null;
+
+/** Whether something is to be told of a model. */
+const hasNews = (shelf: Shelf, { name, state }: CatalogueModel): boolean =>
+  state !== 'absent' || shelf.adding?.name === name;
+
 /** Offers the natural voice while there is none, tells how it comes, and lets it be heard. */
 export function NaturalVoice({ used: { shelf, reload } }: { readonly used: UsedShelf }) {
   const [begun, setBegun] = useBegun(shelf);
   const changes = useChanges(reload, setBegun);
-  const name = shelf?.offered ?? begun;
-  const model = shelf?.models.find((each) => each.name === name);
+  const model = shelf?.models.find(({ name }) => name === (shelf.offered ?? begun));
   if (!shelf || !model) return null;
-  const { title, download_bytes: bytes, licence, lineage, state } = model;
-  const isUnderWay = shelf.adding?.name === name && shelf.adding?.problem === null;
-  const isTold = begun !== undefined || isUnderWay;
+  const { state } = model;
   return (
     <section class="panel stack tight section">
       <h2>{models.offer}</h2>
       {state !== 'in_use' && <p>{models.offerHelp}</p>}
-      <p>{models.about(title, bytes, licence)}</p>
-      {lineage !== null && <p class="soft">{lineage}</p>}
-      <Quickness model={model} />
-      {shelf.fixed !== null && (
-        <p class="notice warn">
-          {models.fixed} {shelf.fixed}
-        </p>
-      )}
-      {state === 'absent' && !isUnderWay && (
+      <About model={model} />
+      <Fixed shelf={shelf} />
+      {state === 'absent' && !isAdding(shelf, model) && (
         <div>
           <button
             class="button primary"
@@ -150,9 +164,7 @@ export function NaturalVoice({ used: { shelf, reload } }: { readonly used: UsedS
           </button>
         </div>
       )}
-      <p role="status">
-        {isTold && (state !== 'absent' || shelf.adding?.name === name) && wordsOf(shelf, model)}
-      </p>
+      <p role="status">{begun === model.name && hasNews(shelf, model) && wordsOf(shelf, model)}</p>
       <Happening shelf={shelf} model={model} cancel={changes.cancel} />
       {state === 'in_use' && <HearIt model={model} />}
       <Failure error={changes.error} />
@@ -226,17 +238,13 @@ export function Models({ used: { shelf, error, reload } }: { readonly used: Used
       </summary>
       <div class="stack tight">
         <p class="soft">{models.allHelp}</p>
-        {shelf.fixed !== null && (
-          <p class="notice warn">
-            {models.fixed} {shelf.fixed}
-          </p>
-        )}
+        <Fixed shelf={shelf} />
         {shelf.problem !== null && (
           <p class="notice warn">
             {models.problem} {shelf.problem}
           </p>
         )}
-        <p role="status">{told && told.state !== 'absent' && wordsOf(shelf, told)}</p>
+        <p role="status">{told && hasNews(shelf, told) && wordsOf(shelf, told)}</p>
         <Failure error={changes.error} />
         <Scroll label={models.all}>
           <table>

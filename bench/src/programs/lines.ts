@@ -1,23 +1,27 @@
-/** Callers on telephones: they dial, hear the greeting, ask for something long, interrupt it, and hang up. */
+/**
+ * Callers on lines, by telephone or by the sockets of agents' clients: they call, hear the greeting, ask for something long, interrupt
+ * it, and hang up.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
-import { mulawOf } from '../audio/mulaw.js';
+import { callAt, type Destination, DOORS } from '../calls/doors.js';
+import type { LineAudio } from '../audio/line-audio.js';
+import type { Line, LineUtterance } from '../calls/line.js';
 import { Microphones } from '../calls/microphones.js';
-import { type Dialled, PhoneLine, RATE } from '../calls/phone-line.js';
-import { type Sounding, soundingOf } from '../calls/sounding.js';
+import { soundingOf } from '../calls/sounding.js';
 import { waitFor } from '../calls/timing.js';
 import { failureOf } from '../clients/client.js';
 import type { Outcome } from '../generator/protocol.js';
 import type { Recorded } from './calls.js';
 import { type Program, timed } from './program.js';
 
-export interface PhoneTask {
-  readonly dialled: Dialled;
+export interface LinesTask {
+  readonly to: Destination;
   readonly calls: number;
   /** They begin one after another within this time. */
   readonly spreadMs: number;
   /** How long they listen to the long answer. */
   readonly listenMs: number;
-  /** The question that gets the long answer, and the interruption; 16-bit mono at 8 kHz. */
+  /** The question that gets the long answer, and the interruption; 16-bit mono at the rate of the door. */
   readonly ask: Recorded;
   readonly interrupt: Recorded;
 }
@@ -27,63 +31,58 @@ const ANSWER_MS = 10_000;
 const QUIET_MS = 1000;
 const TURN_MS = 30_000;
 
-const READINGS = ['answer', 'bargeIn', 'clear', 'frames', 'late'] as const;
+/** What a call that was not interrupted in time has failed with. */
+export const NOT_INTERRUPTED = 'interruption without clear';
+
+/** `greeting`: from the call to the first sound; `answer`: from the last sound of the question to the first of its answer. */
+const READINGS = ['greeting', 'answer', 'bargeIn', 'clear', 'frames', 'late'] as const;
 
 type Verdict = Record<(typeof READINGS)[number], number> & { failure?: string };
 
-interface Utterance extends Sounding {
-  readonly mulaw: Buffer;
-}
-
-function utteranceOf({ pcm }: Recorded): Utterance {
+function utteranceOf({ pcm }: Recorded, { rate, write }: LineAudio): LineUtterance {
   const samples = Buffer.from(pcm);
-  return { mulaw: mulawOf(samples), ...soundingOf(samples, RATE) };
+  return { sound: write(samples), ...soundingOf(samples, rate) };
 }
 
-/** Says it; when its first and its last sound had left. */
-async function say(line: PhoneLine, { mulaw, from, to }: Utterance): Promise<Sounding> {
-  const begun = performance.now();
-  line.say(mulaw);
-  await waitFor(() => !line.isSpeaking, TURN_MS);
-  return { from: begun + from, to: begun + to };
-}
-
-async function talk(line: PhoneLine, begun: number, task: Talk, verdict: Verdict): Promise<void> {
+async function talk(line: Line, begun: number, task: Talk, verdict: Verdict): Promise<void> {
   const { heard } = line;
   const first = await waitFor(() => heard.first, ANSWER_MS);
   if (first === undefined) throw new Error('no greeting');
-  verdict.answer = first - begun;
+  verdict.greeting = first - begun;
   await waitFor(() => performance.now() - heard.last > QUIET_MS, TURN_MS);
   heard.forget();
-  await say(line, task.ask);
-  if ((await waitFor(() => heard.first, ANSWER_MS)) === undefined) throw new Error('unanswered turn');
+  const { to } = await line.say(task.ask);
+  const answer = await waitFor(() => heard.first, ANSWER_MS);
+  if (answer === undefined) throw new Error('unanswered turn');
+  verdict.answer = answer - to;
   await pause(task.listenMs);
   line.cleared = undefined;
-  const { from } = await say(line, task.interrupt);
+  const { from } = await line.say(task.interrupt);
   const cleared = await waitFor(() => line.cleared, ANSWER_MS);
-  if (cleared === undefined) throw new Error('interruption without clear');
+  if (cleared === undefined) throw new Error(NOT_INTERRUPTED);
   verdict.clear = cleared.at - from;
   // It pauses first, and has the rest dropped once it knows that it is interrupted.
   verdict.bargeIn = cleared.silent - from;
 }
 
 interface Talk {
-  readonly ask: Utterance;
-  readonly interrupt: Utterance;
+  readonly ask: LineUtterance;
+  readonly interrupt: LineUtterance;
   readonly listenMs: number;
 }
 
-export class Phone implements Program {
-  readonly #lines = new Set<PhoneLine>();
+export class Lines implements Program {
+  readonly #lines = new Set<Line>();
   readonly #microphones = new Microphones(this.#lines);
 
   async run(params: unknown): Promise<Outcome> {
-    const { dialled, calls, spreadMs, listenMs, ask, interrupt } = params as PhoneTask;
-    const task: Talk = { ask: utteranceOf(ask), interrupt: utteranceOf(interrupt), listenMs };
+    const { to, calls, spreadMs, listenMs, ask, interrupt } = params as LinesTask;
+    const { audio } = DOORS[to.door];
+    const task: Talk = { ask: utteranceOf(ask, audio), interrupt: utteranceOf(interrupt, audio), listenMs };
     this.#microphones.open();
     const one = async (_: unknown, index: number): Promise<Verdict> => {
       await pause((spreadMs * index) / calls);
-      return this.#call(dialled, task);
+      return this.#call(to, task);
     };
     const all = Array.from({ length: calls }, one);
     const { result, seconds, cpu } = await timed(() => Promise.all(all));
@@ -91,13 +90,13 @@ export class Phone implements Program {
     return { ...outcomeOf(result), lateness: this.#microphones.takeLateness(), seconds, cpu };
   }
 
-  async #call(dialled: Dialled, task: Talk): Promise<Verdict> {
+  async #call(to: Destination, task: Talk): Promise<Verdict> {
     const begun = performance.now();
-    const unknown = { answer: Number.NaN, bargeIn: Number.NaN, clear: Number.NaN };
+    const unknown = { greeting: Number.NaN, answer: Number.NaN, bargeIn: Number.NaN, clear: Number.NaN };
     const verdict: Verdict = { ...unknown, frames: 0, late: 0 };
-    let line: PhoneLine | undefined;
+    let line: Line | undefined;
     try {
-      line = await PhoneLine.dial(dialled);
+      line = await callAt(to);
       this.#lines.add(line);
       await talk(line, begun, task, verdict);
     } catch (error) {
