@@ -14,8 +14,10 @@ import { until } from '../../fixtures/until.js';
 
 const skip = shortOrLong<string | false>('it takes minutes: npm run test:long', noLingware || noWhisper);
 
-/** Most words, in Japanese characters, that may be wrong, in percent. */
-const MOST_WRONG = 15;
+/** Most words, in Japanese characters, that may be wrong, in percent: only a robotic voice speaks that here, and kana and kanji differ. */
+const MOST_WRONG: Readonly<Record<string, number>> = { de: 15, es: 15, ja: 45 };
+/** Whisper takes its time, and nothing is said twice. */
+const HEARD_MS = 60_000;
 
 const ANSWERS: Readonly<Record<string, string>> = {
   de: 'Vielen Dank, das habe ich notiert.',
@@ -45,7 +47,8 @@ t.test('calls in other languages', { skip }, async (t) => {
     const meeting = await talks.meet({ voice: { speaking_language: language } });
     const said = saidIn(language);
     for (const [at, text] of said.entries()) {
-      await talks.tell(meeting, text);
+      await talks.say(meeting.caller, text);
+      await until('it is heard', () => shownBy(meeting.caller, 'user').length > at, HEARD_MS);
       await until('it is answered', () => shownBy(meeting.caller, 'agent').length > at);
     }
     meeting.caller.hangUp();
@@ -56,7 +59,7 @@ t.test('calls in other languages', { skip }, async (t) => {
     const [wanted, heard] = [units(said.join(' ')), units(spoken('user').join(' '))];
     const wrong = (100 * wordErrors(wanted, heard)) / wordsOf(wanted).length;
     t.comment(`${language}: ${wrong.toFixed(1)} % wrong`);
-    t.ok(wrong <= MOST_WRONG, `${language}: ${wrong} %, ${heard}`);
+    t.ok(wrong <= MOST_WRONG[language]!, `${language}: ${wrong} %, ${heard}`);
     t.ok(
       spoken('assistant').every((text) => text === answer),
       'what was said is recorded',
