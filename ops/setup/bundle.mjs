@@ -22,12 +22,11 @@ const GATEWAY_WORKER = 'gateway/workers/gateway.ts';
 
 /**
  * Entry modules of processes and threads, in groups. A group is bundled by itself: files that all of them shared would be
- * many small ones. The supervisor and a worker of it are both gateways, which is by far the most code.
+ * many small ones. The supervisor and a worker of it are both gateways, which is by far the most code; what an operator runs is another.
  */
 const GROUPS = [
   ['gateway/main.ts', GATEWAY_WORKER],
-  ['gateway/commands/main.ts'],
-  ['gateway/doctor/main.ts'],
+  ['gateway/commands/main.ts', 'gateway/doctor/main.ts'],
   ...WORKERS.filter((worker) => worker !== GATEWAY_WORKER).map((worker) => [worker]),
   ['engines/alignment/thread.ts'],
   ['engines/tokens/tokens-thread.ts'],
