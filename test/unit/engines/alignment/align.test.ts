@@ -229,7 +229,12 @@ t.test('a transcript has words on request, shared by length if the engine gives 
   const caller = { workspaceId: 'w', keyId: 'k' };
   const request = { audio: new Uint8Array(1), model: 'transcribe-1' } as const;
   const plain = await transcription.transcribe(request, caller, neverAborted);
-  t.same(plain, { text: 'aa bb', duration: 0.05, segments: [{ text: 'aa bb', start: 1, end: 2 }] });
+  t.same(plain, {
+    text: 'aa bb',
+    duration: 0.05,
+    segments: [{ text: 'aa bb', start: 1, end: 2 }],
+    by: { engine: 'wordless' },
+  });
   const { words } = await transcription.transcribe({ ...request, words: true }, caller, neverAborted);
   t.same(words, [
     { text: 'aa', start: 1, end: 1.5 },
