@@ -3,7 +3,7 @@
  * replaced whole, and which each of them looks at. So it is the same with one process or several, and one that is restarted finds it.
  */
 import { renameSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
@@ -29,6 +29,9 @@ export function publishEngines(folder: string, news: EngineNews): void {
   writePrivateFile(next, JSON.stringify(news));
   renameSync(next, fileIn(folder));
 }
+
+/** At the end, when nobody follows it any more. Errors: those of the disk. */
+export const withdrawEngines = (folder: string): Promise<void> => rm(fileIn(folder), { force: true });
 
 /** Undefined if nobody has published any. Errors: those of the disk. */
 export async function readEngines(folder: string): Promise<EngineNews | undefined> {

@@ -11,7 +11,7 @@ import { CHECKOUT } from '../../contracts/places.js';
 import { repeat } from '../../contracts/time/repeat.js';
 import { type Config, modelChoice } from '../config.js';
 import { addedMark } from '../config/model-folders.js';
-import { publishEngines } from './engine-news.js';
+import { publishEngines, withdrawEngines } from './engine-news.js';
 import { checkModels } from './check-settings.js';
 import { checkNames } from './check-names.js';
 import { withLeaving } from './leaving-models.js';
@@ -75,7 +75,7 @@ export class ModelWatch {
   async stop(): Promise<void> {
     this.#stopLooking();
     this.#stopTouching();
-    await this.#holds.end();
+    await Promise.all([this.#holds.end(), withdrawEngines(this.parts.runtimeFolder)]);
   }
 
   async #look(): Promise<void> {

@@ -8,6 +8,7 @@ export const WORDS = {
   'prompt.first_message_prompt': 'What the first message is made of',
   'voice.voice_id': 'Voice',
   'voice.speaking_language': 'Language it speaks',
+  'voice.languages': 'Languages of a call',
   'voice.expressive': 'Speaks with feeling',
   'conversation.max_duration_seconds': 'Max duration, in seconds',
   'conversation.eagerness': 'How soon it answers',

@@ -7,7 +7,7 @@ import engines from './engines.js';
 import fairness from './fairness.js';
 import faults from './faults.js';
 import growth from './growth.js';
-import interruptions from './interruptions.js';
+import bargeIn from './barge-in.js';
 import joins from './joins.js';
 import knowledge from './knowledge/knowledge.js';
 import phone from './phone.js';
@@ -39,7 +39,7 @@ export const SCENARIOS: readonly Scenario[] = [
   codecs,
   conversation,
   conversationPeers,
-  interruptions,
+  bargeIn,
   callers,
   joins,
   phone,

@@ -19,7 +19,9 @@ const { model, gateway } = talks;
 const other = await startGateway({ ...MEDIA, ...shared, LLM_BASE_URL: model.url, LOG_LEVEL: 'warn' });
 t.teardown(() => other.stop());
 
-/** Eight seconds of tones. */
+/** How long a client is away. */
+const AWAY_MS = 5000;
+/** Twelve seconds of tones. */
 const LONG = Array.from({ length: 60 }, (_, index) => String(index + 100)).join(' ');
 model.answer((messages) => {
   const result = toolSaid(messages);
@@ -94,13 +96,14 @@ t.test('one that is still open is closed, and what the agent says waits for its 
   t.equal(reason, 'the session goes on by another socket');
   await until('it goes on counting', () => after.audioBytes > 24_000);
   after.leave();
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  await new Promise((resolve) => setTimeout(resolve, AWAY_MS));
   const client = await back(before.sessionId);
   await until('it counts to the end', () => client.of('response.done').length === 1);
   // PCM at 24 kHz: 48 bytes a millisecond.
   const ms = (before.audioBytes + after.audioBytes + client.audioBytes) / 48;
   const whole = LONG.length * 50;
-  t.ok(ms > whole - 1000, `${ms} of ${whole} ms were sent to somebody`);
+  // What was under way when the line broke is lost: more on a busy machine, and never what it would have said meanwhile.
+  t.ok(ms > whole - AWAY_MS + 1000, `${ms} of ${whole} ms were sent to somebody`);
   client.socket.close(1000);
   const record = await talks.ended({ session_id: before.sessionId });
   t.equal(messagesOf(record).at(-1), `assistant: ${LONG}`);

@@ -121,7 +121,10 @@ t.test('every package that it loads is one that npm brings, or an extra', async 
 t.test('the repairs of packages are in the bundle', async (t) => {
   const patch = readFileSync(join(ROOT, 'ops/patches/postgres@3.4.9.patch'), 'utf8');
   const added = patch.split('\n').filter((line) => /^\+[^+].{40}/.test(line));
-  const code = inPackage('bundle/gateway/commands/main.js');
+  const shared = readdirSync(join(unpacked, 'package', 'bundle/shared')).filter((name) =>
+    name.endsWith('.js'),
+  );
+  const code = shared.map((name) => inPackage(`bundle/shared/${name}`)).join('\n');
   const [, field = ''] = /(answer_timeout)/.exec(added.join('\n')) ?? [];
   t.match(field, /./);
   t.match(code, field);

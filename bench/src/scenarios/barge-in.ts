@@ -41,7 +41,7 @@ function figuresOf(prefix: string, phase: Phase): FigureInput[] {
   return [
     { ...common, name: `${prefix}.missed`, unit: '', value: missed },
     { ...common, name: `${prefix}.otherwise_failed`, unit: '', value: others },
-    ...medianFigures(`${prefix}.barge_in`, latenciesIn(phase, 'bargeIn'), common),
+    ...medianFigures(`${prefix}.silence`, latenciesIn(phase, 'bargeIn'), common),
     ...medianFigures(`${prefix}.clear`, latenciesIn(phase, 'clear'), common),
   ];
 }
@@ -67,15 +67,14 @@ async function measure(context: Context, parameters: Parameters): Promise<void> 
     const others = context.own(new Spinners(count));
     const phases = await interleaved(doors, rounds, converse(how));
     await others.stop();
-    for (const [door, measured] of phases)
-      context.add(...figuresOf(`interruptions.${door}.${how}`, measured));
+    for (const [door, measured] of phases) context.add(...figuresOf(`barge_in.${door}.${how}`, measured));
   }
   await generator.stop();
   await server.stop();
 }
 
 export default scenario<Parameters>({
-  name: 'interruptions',
+  name: 'barge-in',
   title: 'Interruptions by telephone and by socket, on an idle and on a busy machine',
   isLocal: true,
   onlyByName: true,
