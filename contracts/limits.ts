@@ -157,6 +157,8 @@ export const LIMITS = {
     offerBytes: 64 * KiB,
     offerSessionBytes: 512 * KiB,
     channelMs: 30 * SECOND,
+    /** Offers whose data channel is not open yet: each holds a connection of the media process. */
+    waitingOffers: { perWorkspace: 64, total: 256 },
     /** Those who watch one call; how long one who comes to another process waits for a call that has not begun. */
     watchers: 8,
     watchedMs: 5 * SECOND,

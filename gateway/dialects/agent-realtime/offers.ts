@@ -13,6 +13,7 @@ import { Channel } from './channel.js';
 import type { AgentRealtimeParts } from './parts.js';
 import { AgentSession } from './session.js';
 import { sessionFields } from './settings.js';
+import { WaitingOffers } from './waiting-offers.js';
 
 /** As an answer to a request. */
 const told = (error: unknown): unknown =>
@@ -29,12 +30,13 @@ async function answered(request: HttpRequest, line: OfferedLine): Promise<string
   }
 }
 
+/** `came`: its data channel is open. `released`: it is over. Errors: `overloaded` without a place. */
 function openLine(
   request: HttpRequest,
   sdp: string,
   { session, settings, calls }: Ready,
   parts: AgentRealtimeParts,
-  released: () => void,
+  { came, released }: { readonly came: () => void; readonly released: () => void },
 ): OfferedLine {
   const from = request.fromPrivateNetwork ? request.clientAddress : '';
   const suffix = suffixOf(request.generationId);
@@ -46,7 +48,10 @@ function openLine(
     host.abandoned();
     released();
   };
-  const open = (socket: Socket): SocketEvents => host.enter(socket, () => undefined);
+  const open = (socket: Socket): SocketEvents => {
+    came();
+    return host.enter(socket, () => undefined);
+  };
   const channel = new Channel(workspaceId, parts, open, left);
   const offered = { sessionId, workspaceId, record: config.conversation.record_audio };
   const line = calls.offered(offered, { sdp, from }, channel.events);
@@ -55,9 +60,9 @@ function openLine(
   return line;
 }
 
-export const offered =
-  (parts: AgentRealtimeParts): AgentDoor['offered'] =>
-  async (request, { agentId, sdp, session: wished }, secret) => {
+export const offered = (parts: AgentRealtimeParts): AgentDoor['offered'] => {
+  const waiting = new WaitingOffers();
+  return async (request, { agentId, sdp, session: wished }, secret) => {
     let release = (): void => secret?.release();
     try {
       const client = await clientOf(request, secret, parts);
@@ -65,7 +70,13 @@ export const offered =
       const made = await ready(agentId, client, secret, parts, fields);
       const { keyId } = client;
       request.authenticated({ workspaceId: made.session.workspaceId, ...(keyId !== undefined && { keyId }) });
-      const line = openLine(request, sdp, made, parts, () => secret?.release());
+      const came = waiting.enter(made.session.workspaceId);
+      const released = (): void => {
+        came();
+        secret?.release();
+      };
+      release = released;
+      const line = openLine(request, sdp, made, parts, { came, released });
       // From now on the secret is in use as long as the line is there.
       release = () => line.end();
       return { callId: made.session.id, sdp: await answered(request, line) };
@@ -74,6 +85,7 @@ export const offered =
       throw told(error);
     }
   };
+};
 
 const notFound = (): ServiceError => new ServiceError('not_found', { message: 'Call not found' });
 

@@ -189,6 +189,7 @@ const DOCUMENTED = {
   'an agent by realtime: a client that sends no `session.update`; one that has': `${CONTRACT.agentRealtime.setUpMs.first / SECOND} s; ${CONTRACT.agentRealtime.setUpMs.next} ms`,
   'an agent by WebRTC: the offer; the session beside it': `${size(CONTRACT.agentRealtime.offerBytes)}; ${size(CONTRACT.agentRealtime.offerSessionBytes)}`,
   'an agent by WebRTC: until the data channel is open': `${CONTRACT.agentRealtime.channelMs / SECOND} s`,
+  'an agent by WebRTC: offers whose data channel is not open yet': `${CONTRACT.agentRealtime.waitingOffers.perWorkspace} of a workspace, ${CONTRACT.agentRealtime.waitingOffers.total} of a process`,
   'a call of an agent by realtime: who watches it': String(CONTRACT.agentRealtime.watchers),
   'a call of an agent by WebRTC that another process has, and that has not begun: how long it is looked for': `${CONTRACT.agentRealtime.watchedMs / SECOND} s`,
   '`stream-input`: buffered text': size(CONTRACT.streamInput.bufferedTextBytes),
