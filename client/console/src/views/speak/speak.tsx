@@ -161,7 +161,6 @@ export function Speak() {
   };
   return (
     <Page title={texts.views.speak} intro={speak.intro}>
-      <NaturalVoice used={shelf} />
       <div class="columns">
         <form class="stack" onSubmit={submit}>
           <Field label={speak.text}>
@@ -180,6 +179,8 @@ export function Speak() {
         </form>
         <Programs wanted={wanted} />
       </div>
+      {/* Comes later than the rest: below it, so that nothing moves. */}
+      <NaturalVoice used={shelf} />
     </Page>
   );
 }
