@@ -51,7 +51,7 @@ class Window {
   #begun = 0;
   #used = 0;
 
-  /** A copy of the piece; undefined if there is no room for it. */
+  /** Adds a copy of the piece; false if there is no room for it. */
   add(piece: Uint8Array): boolean {
     if (this.#used + piece.length > this.#bytes.length) return false;
     this.#bytes.set(piece, this.#used);
