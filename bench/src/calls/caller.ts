@@ -1,11 +1,12 @@
 /** A caller in a session: it sends audio all the time, hears the agent, and is shown transcripts. */
-import { DataPacket } from '@livekit/protocol';
 import type { Invite } from '../servers/agents.js';
 import { type Connection, OPUS, SSRC } from './connection.js';
 import { DirectConnection } from './direct-connection.js';
 import { Heard } from './heard.js';
+import { OfferConnection } from './offer-connection.js';
 import { RoomConnection } from './room-connection.js';
 import { FRAME_MS, waitFor } from './timing.js';
+import { Transcripts } from './transcripts.js';
 import type { Utterance } from './utterance.js';
 import { DIRECT, frameOf, type Way } from './way.js';
 
@@ -22,27 +23,25 @@ export interface Said {
   readonly to: number;
 }
 
-interface Shown {
-  readonly isUser: boolean;
-  text: string;
-  isFinal: boolean;
-}
+const CONNECTIONS = { direct: DirectConnection, room: RoomConnection, offer: OfferConnection };
 
 export class Caller {
   readonly heard = new Heard();
   readonly #queue: { readonly packet: Buffer; readonly pcm: Buffer; readonly sent: number[] }[] = [];
   readonly #way: Way;
-  readonly #shown = new Map<string, Shown>();
+  readonly #transcripts = new Transcripts();
   readonly #header = Buffer.alloc(RTP_HEADER);
   readonly #connection: Connection;
-  #answersOver = 0;
+  /** Frames that were due so far; of them those in which something was said. */
+  sent = 0;
+  said = 0;
 
-  private constructor({ isRoom = false }: Invite, way: Way) {
+  private constructor({ by = 'direct' }: Invite, way: Way) {
     this.#way = way;
-    const Kind = isRoom ? RoomConnection : DirectConnection;
+    const Kind = CONNECTIONS[by];
     this.#connection = new Kind({
       hear: (bytes) => this.#hear(bytes),
-      receive: (bytes) => this.#receive(bytes),
+      receive: (message) => this.#transcripts.take(message),
     });
     this.#header[0] = 0x80;
     this.#header[1] = OPUS;
@@ -66,6 +65,8 @@ export class Caller {
     this.#header.writeUInt16BE((this.#header.readUInt16BE(2) + 1) & 0xffff, 2);
     this.#header.writeUInt32BE((this.#header.readUInt32BE(4) + TICKS_A_FRAME) >>> 0, 4);
     const next = this.#queue.shift();
+    this.sent += 1;
+    if (next !== undefined) this.said += 1;
     next?.sent.push(performance.now());
     const packet = this.#way.packetOf(next);
     if (packet !== undefined) this.#connection.speak(Buffer.concat([this.#header, packet]));
@@ -80,24 +81,18 @@ export class Caller {
     return { pcm, at: leftAt(0), from: leftAt(from), to: leftAt(Math.max(0, to - 1)) };
   }
 
-  get #said(): [stream: string, shown: Shown][] {
-    return [...this.#shown].filter(([, { isUser, isFinal }]) => isUser && isFinal);
-  }
-
   get hasTranscript(): boolean {
-    return this.#said.length > 0;
+    return this.#transcripts.hasSaid;
   }
 
   /** The transcripts of the user shown since the last call of this method. */
   takeTranscript(): string {
-    const said = this.#said;
-    for (const [stream] of said) this.#shown.delete(stream);
-    return said.map(([, { text }]) => text).join(' ');
+    return this.#transcripts.takeSaid();
   }
 
   /** How many answers of the agent have ended, or were broken off: what it only pauses in is not over. */
   get answersOver(): number {
-    return this.#answersOver;
+    return this.#transcripts.answersOver;
   }
 
   leave(): void {
@@ -108,25 +103,5 @@ export class Caller {
     if (bytes.length <= RTP_HEADER || ((bytes[1] ?? 0) & 0x7f) !== OPUS) return;
     this.heard.take(bytes);
     this.#way.hear(this.heard.frames.at(-1)!.pcm);
-  }
-
-  /** Transcripts come as streams of text. */
-  #receive(bytes: Buffer): void {
-    const { value, participantIdentity } = DataPacket.fromBinary(new Uint8Array(bytes));
-    if (value.case === 'streamHeader') {
-      const { streamId, attributes } = value.value;
-      const isFinal = attributes['lk.transcription_final'] === 'true';
-      this.#shown.set(streamId, { isUser: participantIdentity === 'user', text: '', isFinal });
-    }
-    if (value.case === 'streamChunk') {
-      const shown = this.#shown.get(value.value.streamId);
-      if (shown) shown.text += Buffer.from(value.value.content).toString();
-    }
-    if (value.case === 'streamTrailer') {
-      const shown = this.#shown.get(value.value.streamId);
-      if (!shown) return;
-      shown.isFinal ||= value.value.attributes['lk.transcription_final'] === 'true';
-      if (!shown.isUser && shown.isFinal) this.#answersOver += 1;
-    }
   }
 }

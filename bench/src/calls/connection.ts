@@ -8,8 +8,8 @@ export const SSRC = 4711;
 export interface ConnectionHandlers {
   /** An RTP packet of the agent's voice, whose header has 12 bytes. */
   hear(packet: Buffer): void;
-  /** A message of the data channel. */
-  receive(message: Buffer): void;
+  /** A message of the data channel, as it came. */
+  receive(message: Buffer | string): void;
 }
 
 export interface Connection {

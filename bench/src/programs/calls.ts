@@ -107,18 +107,27 @@ export class Calls implements Program {
     };
     const { seconds, cpu } = await timed(() => Promise.all(this.#callers.map(talk)));
     if (wanted) worst?.write(wanted.folder, wanted.name);
-    const after = this.#frames();
-    const frames = after.map((count, index) => count - (before[index] ?? 0));
+    const frames = this.#frames();
+    for (const kind of FRAMES) frames[kind] -= before[kind];
     return { ...outcomeOf(verdicts, frames), lateness: this.#microphones.takeLateness(), seconds, cpu };
   }
 
-  /** Heard, late and lost. */
-  #frames(): number[] {
-    const sum = (of: (caller: Caller) => number): number =>
-      this.#callers.reduce((total, caller) => total + of(caller), 0);
-    return [sum(({ heard }) => heard.total), sum(({ heard }) => heard.late), sum(({ heard }) => heard.lost)];
+  #frames(): Frames {
+    const frames: Frames = { frames: 0, late: 0, lost: 0, sent: 0, said: 0 };
+    for (const { heard, sent, said } of this.#callers) {
+      frames.frames += heard.total;
+      frames.late += heard.late;
+      frames.lost += heard.lost;
+      frames.sent += sent;
+      frames.said += said;
+    }
+    return frames;
   }
 }
+
+/** Frames of 20 ms of all callers: heard, of these late or lost; sent, of these with something said in them. */
+const FRAMES = ['frames', 'late', 'lost', 'sent', 'said'] as const;
+type Frames = Record<(typeof FRAMES)[number], number>;
 
 type Variants = Readonly<Record<string, readonly Recording[]>>;
 
@@ -136,7 +145,7 @@ const takesOf = (variants: Variants, time: number): Record<string, Recording> =>
 
 function outcomeOf(
   verdicts: readonly StepVerdict[],
-  [heard = 0, late = 0, lost = 0]: readonly number[],
+  frames: Readonly<Frames>,
 ): Pick<Outcome, 'due' | 'readings' | 'failures'> {
   const failures: Record<string, number> = {};
   for (const { failure } of verdicts)
@@ -154,9 +163,7 @@ function outcomeOf(
       bargeIn: reading('bargeIn'),
       ...Object.fromEntries(TRIALS.map((name) => [name, kept(name)])),
       wer: reading('wer'),
-      frames: Float64Array.of(heard),
-      late: Float64Array.of(late),
-      lost: Float64Array.of(lost),
+      ...Object.fromEntries(FRAMES.map((name) => [name, Float64Array.of(frames[name])])),
     },
     failures,
   };

@@ -10,6 +10,7 @@ function explained(error: unknown): never {
 
 export const PROGRAMS: Readonly<Record<string, () => Promise<Program>>> = {
   calls: async () => new (await import('./calls.js').catch(explained)).Calls(),
+  opus: async () => new (await import('./opus.js').catch(explained)).OpusAlone(),
   lines: async () => new (await import('./lines.js')).Lines(),
   trials: async () => new (await import('./trials.js').catch(explained)).Trials(),
   realtime: async () => new (await import('./realtime.js')).RealtimeSockets(),

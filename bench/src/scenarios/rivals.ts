@@ -18,7 +18,7 @@ import {
 import type { Environment } from '../servers/checkout.js';
 import { RIVALS } from '../servers/rivals/index.js';
 import { nodeProxy } from '../servers/rivals/proxies.js';
-import { ENGINE_RATE } from '../servers/rivals/rival.js';
+import { ENGINE_RATE } from '../servers/program.js';
 import type { Server } from '../servers/server.js';
 import type { Context } from './context.js';
 import { scenario } from './scenario.js';

@@ -9,8 +9,8 @@ export interface Invite {
   readonly session_id: string;
   readonly media_url: string;
   readonly token: string;
-  /** Whether it is for a room of a LiveKit server, which the caller shares with the agent. */
-  readonly isRoom?: boolean;
+  /** With an offer in LiveKit's signalling, which is the default; in a room that a LiveKit server holds; by an offer that is posted. */
+  readonly by?: 'direct' | 'room' | 'offer';
 }
 
 /** Throws Error where it is refused, with the answer. */

@@ -64,5 +64,5 @@ export function inviteTo({ url, key, secret }: LivekitServer, room: string): Inv
   const claims = { iss: key, sub: 'user', nbf: now, exp: now + TOKEN_SECONDS, video };
   const signed = `${encoded({ alg: 'HS256', typ: 'JWT' })}.${encoded(claims)}`;
   const signature = createHmac('sha256', secret).update(signed).digest('base64url');
-  return { session_id: room, media_url: url, token: `${signed}.${signature}`, isRoom: true };
+  return { session_id: room, media_url: url, token: `${signed}.${signature}`, by: 'room' };
 }

@@ -14,6 +14,7 @@ import {
 import type { Server } from '../../servers/server.js';
 import { Callers, type Eagerness, type Inviting, type Recordings } from '../call-load.js';
 import type { Context } from '../context.js';
+import { mediaFigure, watchMedia } from './conversation-media.js';
 import type { PartName, RecordedPartName } from './conversation-texts.js';
 
 /** A server with agents that callers talk to. */
@@ -48,14 +49,14 @@ function ofFrames(phase: Phase, name: 'late' | 'lost'): number {
   return (100 * sum(name)) / sum('frames');
 }
 
-interface Measured {
+export interface Measured {
   readonly prefix: string;
   readonly calls: number;
   readonly server: Pick<Server, 'name'>;
   readonly phase: Phase;
 }
 
-const commonOf = ({ server, phase }: Measured) => ({ subject: server.name, doubts: doubtsIn(phase) });
+export const commonOf = ({ server, phase }: Measured) => ({ subject: server.name, doubts: doubtsIn(phase) });
 
 /** A share of what was tried; none where nothing was. */
 function shareFigure(measured: Measured, name: string, values: readonly number[], value: number) {
@@ -175,9 +176,14 @@ export async function measurePart(
   const { eagerness, figures } = PARTS[name];
   const callers = new Callers(context, server, await listener(eagerness));
   await callers.join(calls, 4);
+  const mediaCpu = watchMedia(server);
   const phase = await callers.converse(`${prefix}: ${calls} calls, ${name}`, steps, rounds, recorded);
+  const spent = mediaCpu();
   await callers.leave();
   await callers.stop();
-  context.add(...figures({ prefix, calls, server, phase }));
+  const measured = { prefix, calls, server, phase };
+  context.add(...figures(measured));
+  if (name === 'talking' && spent !== undefined)
+    context.add(await mediaFigure(context, measured, spent, recorded));
   return phase;
 }

@@ -1,4 +1,4 @@
-/** The same conversations with an agent of LiveKit's agents-js, which hears and speaks with the gateway's engines. */
+/** The same conversations with agents of LiveKit's agents-js and of Pipecat, which hear and speak with the gateway's engines. */
 import { randomUUID } from 'node:crypto';
 import type { Step } from '../../calls/dialogue.js';
 import type { Phase } from '../../measure/phase.js';
@@ -6,6 +6,7 @@ import { startAgentsJs } from '../../servers/agents-js.js';
 import type { StartedServer } from '../../servers/checkout.js';
 import { inviteTo, startLivekit } from '../../servers/livekit.js';
 import { startModel } from '../../servers/model.js';
+import { inviteToPipecat, startPipecat } from '../../servers/pipecat.js';
 import { makeListener, recordAll, type Texts } from '../call-load.js';
 import type { Context } from '../context.js';
 import { failureFigures, measurePart, type Subject, type Trials } from './conversation-parts.js';
@@ -33,28 +34,53 @@ const FULL: Parameters = {
 };
 const QUICK: Parameters = { ...FULL, trials: { ...FULL.trials, calls: 1, rounds: 1 } };
 
-async function startPeer(context: Context, speech: StartedServer, model: string): Promise<Subject> {
-  context.say('starting a LiveKit server');
-  const livekit = context.own(await startLivekit());
-  context.say('starting agents-js');
-  const agents = context.own(await startAgentsJs(livekit, speech, model));
-  return {
-    server: agents,
-    listener: () => Promise.resolve(() => Promise.resolve(inviteTo(livekit, randomUUID()))),
-  };
+/** Starts an agent that hears and speaks with `speech`. Throws Error where it cannot be had here. */
+type Start = (context: Context, speech: StartedServer, model: string) => Promise<Subject>;
+
+/** By the name of its kind. */
+const PEERS: Readonly<Record<string, Start>> = {
+  async 'agents-js'(context, speech, model) {
+    context.say('starting a LiveKit server');
+    const livekit = context.own(await startLivekit());
+    context.say('starting agents-js');
+    const server = context.own(await startAgentsJs(livekit, speech, model));
+    return { server, listener: async () => async () => inviteTo(livekit, randomUUID()) };
+  },
+  async pipecat(context, speech, model) {
+    context.say('starting Pipecat');
+    const agent = context.own(await startPipecat(speech, model));
+    // Its processes are half of what a call costs: the engines are the gateway's.
+    const server = { name: agent.name };
+    return { server, listener: async () => async () => inviteToPipecat(agent, randomUUID()) };
+  },
+};
+
+/** Those that are wanted and can be had here; a remark says why one is not. */
+async function startPeers(context: Context, speech: StartedServer, model: string): Promise<Subject[]> {
+  const started: Subject[] = [];
+  for (const [name, start] of Object.entries(PEERS)) {
+    if (context.kinds.length > 0 && !context.kinds.includes(name)) continue;
+    try {
+      started.push(await start(context, speech, model));
+    } catch (error) {
+      context.remarks.push(`${name} was not measured: ${(error as Error).message}`);
+    }
+  }
+  return started;
 }
 
 export default scenario<Parameters>({
   name: 'conversation-peers',
-  title: 'The same conversations with agents-js on the same engines',
+  title: 'The same conversations with agents-js and Pipecat on the same engines',
   isLocal: true,
   onlyByName: true,
+  kinds: Object.keys(PEERS),
   parameters: { full: FULL, quick: QUICK },
   async run(context, { trials, modelMs, texts, paused, parts, recorded: people }) {
     const model = context.own(await startModel(modelMs));
     const server = await context.start({ LLM_BASE_URL: model.url });
     const own: Subject = { server, listener: (eagerness) => makeListener(server, eagerness) };
-    const subjects = [own, await startPeer(context, server, model.url)];
+    const subjects = [own, ...(await startPeers(context, server, model.url))];
     const recorded = await recordAll(server, texts, paused);
     noteClips(context, recorded);
     const phases = new Map<Subject, Phase[]>(subjects.map((subject) => [subject, []]));

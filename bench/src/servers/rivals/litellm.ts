@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Rival, startProgram } from './rival.js';
+import { startProgram } from '../program.js';
+import type { Rival } from './rival.js';
 
 const STARTS_WITHIN_MS = 120_000;
 

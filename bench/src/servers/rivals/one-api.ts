@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { untilReady } from '../peers.js';
-import { type Rival, startProgram } from './rival.js';
+import { startProgram } from '../program.js';
+import type { Rival } from './rival.js';
 
 /** Its number of OpenAI's kind of channels. */
 const OPENAI = 1;

@@ -4,7 +4,8 @@
  */
 import path from 'node:path';
 import { installed } from '../../packages.js';
-import { type Rival, startProgram } from './rival.js';
+import { startProgram } from '../program.js';
+import type { Rival } from './rival.js';
 
 const MAIN = 'node_modules/@portkey-ai/gateway/build/start-server.js';
 

@@ -5,7 +5,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { startBaseline } from '../../baselines/baseline.js';
-import { type Rival, startProgram } from './rival.js';
+import { startProgram } from '../program.js';
+import type { Rival } from './rival.js';
 
 const GO_SOURCE = fileURLToPath(new URL('../../../../peers/go-proxy/main.go', import.meta.url));
 
