@@ -100,6 +100,8 @@ export const LIMITS: Readonly<Record<string, Limit>> = {
   'growth.speech.rise': atMost(1.25),
   'growth.transcription.rise': atMost(1.25),
   'growth.calls.rise': atMost(1.25),
+  'growth.sockets.rise': atMost(1.25),
+  'growth.sessions.rise': atMost(1.25),
   'joins.failed': atMost(0),
   'phone.answer': atMost(700),
   'phone.frames.late': atMost(0.5),

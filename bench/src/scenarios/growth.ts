@@ -3,7 +3,7 @@
  * faster than linearly shows as a cost that rises.
  */
 import { SCENARIO_KINDS, type Searchable } from './growth-kinds.js';
-import { failedIn, latenciesIn, type Phase, doubtsIn, requestsIn, secondsOf } from '../measure/phase.js';
+import { doubtsIn, failedIn, latenciesIn, type Phase, requestsIn } from '../measure/phase.js';
 import type { Server } from '../servers/server.js';
 import type { Context } from './context.js';
 import { scenario } from './scenario.js';
@@ -21,50 +21,65 @@ const QUICK: Parameters = { requests: 20, doublings: 1 };
 
 /** Of the requests; beyond it the curve ends. */
 const MOST_FAILED = 0.01;
-/** A p95 of so many times the least one is behind the knee. */
-const KNEE = 2;
+/** A p95 of so many times the least one is behind the knee; of so many, it has come too late. */
+const [KNEE, LATE] = [2, 50];
 
 interface Step {
   readonly load: number;
   readonly phase: Phase;
-  /** Milliseconds of CPU of all processes a second, for one unit of load. */
+  /** Milliseconds of CPU of all processes, for a request or for a second of what stays open. */
   readonly cost: number;
   /** Milliseconds; undefined where there are too few samples. */
   readonly p95: number | undefined;
+  /** Of what was asked, or of the readings where these are fewer. */
+  readonly failed: number;
 }
 
-function stepOf(load: number, phase: Phase, reading: string): Step {
-  const p95 = latenciesIn(phase, reading).percentile(95);
+function stepOf(load: number, phase: Phase, { reading, work }: Searchable): Step {
+  const latencies = latenciesIn(phase, reading);
+  const p95 = latencies.percentile(95);
   return {
     load,
     phase,
-    cost: (phase.cost?.family ?? Number.NaN) / secondsOf(phase) / load,
+    cost: (phase.cost?.family ?? Number.NaN) / work(phase, load),
     p95: 'value' in p95 ? p95.value : undefined,
+    failed: Math.max(failedIn(phase) / requestsIn(phase), latencies.failed / latencies.n),
   };
 }
 
-const isBroken = ({ phase }: Step): boolean => failedIn(phase) > MOST_FAILED * requestsIn(phase);
+const lowest = (values: readonly (number | undefined)[]): number =>
+  Math.min(...values.filter((value) => value !== undefined));
+
+/** Whether it fails, or comes too late beside the steps before. */
+export const isBroken = (
+  { failed, p95 = 0 }: Pick<Step, 'failed' | 'p95'>,
+  before: readonly Pick<Step, 'p95'>[],
+): boolean => failed > MOST_FAILED || p95 > LATE * lowest(before.map((step) => step.p95));
+
+/** The greatest cost over the least of all steps before it; null where there are fewer than two. */
+export function riseOf(costs: readonly number[]): number | null {
+  const rises = costs.slice(1).map((cost, at) => cost / lowest(costs.slice(0, at + 1)));
+  return rises.length === 0 ? null : Math.max(...rises);
+}
 
 async function curveOf(
   context: Context,
   server: Server,
-  { search, parameters: all, reading }: Searchable,
+  searchable: Searchable,
   { requests, doublings }: Parameters,
 ): Promise<Step[]> {
+  const { search, parameters: all } = searchable;
   const attempt = await search.prepare(context, context.options.isQuick ? all.quick : all.full, server);
   const steps: Step[] = [];
   for (let doubled = 0; doubled <= doublings; doubled += 1) {
     const load = search.first * 2 ** doubled;
     if (load > search.most) break;
-    const step = stepOf(load, await attempt(load, requests), reading);
-    if (isBroken(step)) break;
+    const step = stepOf(load, await attempt(load, requests), searchable);
+    if (isBroken(step, steps)) break;
     steps.push(step);
   }
   return steps;
 }
-
-const lowest = (values: readonly (number | undefined)[]): number =>
-  Math.min(...values.filter((value) => value !== undefined));
 
 /** The first load whose p95 is behind the knee. */
 function kneeOf(steps: readonly Step[]): number | undefined {
@@ -82,10 +97,9 @@ function report(context: Context, kind: string, unit: string, steps: readonly St
     context.add({ ...one, name: `${name}.${load}.cost`, unit: 'ms', value: cost });
     if (p95 !== undefined) context.add({ ...one, name: `${name}.${load}.p95`, unit: 'ms', value: p95 });
   }
-  const before = lowest(steps.slice(0, -1).map(({ cost }) => cost));
   const n = steps.length;
   context.add(
-    { ...common, name: `${name}.rise`, n, unit: '×', value: steps.length > 1 ? last.cost / before : null },
+    { ...common, name: `${name}.rise`, n, unit: '×', value: riseOf(steps.map(({ cost }) => cost)) },
     { ...common, name: `${name}.most`, n, unit, value: last.load },
     {
       ...common,
@@ -107,7 +121,7 @@ function report(context: Context, kind: string, unit: string, steps: readonly St
       title: `${kind}: CPU of a unit of load`,
       kind: 'curve',
       x,
-      y: { label: 'ms a second' },
+      y: { label: 'ms' },
       lines: [{ name: 'cost', points: points(({ cost }) => cost) }],
     },
     {

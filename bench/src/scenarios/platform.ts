@@ -1,4 +1,5 @@
 /** Sessions of the agent platform: creations against the same statements bare, reads, and lists of many. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { type FigureInput, latencyFigures } from '../figures.js';
 import {
   doubtsIn,
@@ -55,8 +56,9 @@ interface Cast {
   readonly sample: string;
 }
 
-async function castOf(context: Context): Promise<Cast> {
-  const server = await context.start({ ...TONE, CONCURRENCY: '1000000' });
+const ENVIRONMENT = { ...TONE, CONCURRENCY: '1000000' };
+
+async function castOf(context: Context, server: StartedServer): Promise<Cast> {
   const database = databaseOf(server);
   const sql = connectDatabase(database);
   context.own({ stop: () => sql.end() });
@@ -114,6 +116,8 @@ async function measureCreations(context: Context, cast: Cast, { connections, req
   context.add(failedFigure('sessions.create.failed', 'gateway', own));
 }
 
+const CREATING_SECONDS = 3;
+const CLEAR_MS = 100;
 const DAY_MS = 86_400_000;
 
 /** `DAYS_150` becomes the instant 150 days ago. */
@@ -160,17 +164,50 @@ async function measureReads(
   context.add(...latencyFigures('sessions.read', latenciesIn(phase, 'e2e'), common));
 }
 
+/** Sessions that are created and not joined are deleted meanwhile: a workspace may have a thousand. */
+async function createOpenly(
+  context: Context,
+  { server, sql, agent, sample }: Cast,
+  rate: number,
+  requests: number,
+): Promise<Phase> {
+  const seconds = Math.max(CREATING_SECONDS, requests / rate);
+  const arrivals = { kind: context.options.arrivals, rate, seconds, seed: 1 };
+  const params = jsonOf(server, 'sessions', 'token', { agent_id: agent });
+  let isOver = false;
+  const clearing = (async (): Promise<void> => {
+    for (; !isOver; await pause(CLEAR_MS)) await clearPending(sql, sample);
+  })();
+  try {
+    return await context.load(server, `${rate} creations a second`, 'json', params, { arrivals });
+  } finally {
+    isOver = true;
+    await clearing;
+  }
+}
+
 export default scenario<Parameters>({
   name: 'platform',
   title: 'Sessions of the agent platform: creations, reads, lists of many',
   isLocal: true,
   parameters: { full: FULL, quick: QUICK },
   async run(context, parameters) {
-    const cast = await castOf(context);
+    const cast = await castOf(context, await context.start(ENVIRONMENT));
     await measureCreations(context, cast, parameters);
     context.say(`filling in ${parameters.rows} sessions`);
     await fillSessions(cast.sql, cast.sample, parameters.rows);
     await measureReads(context, cast, parameters);
     await measureLists(context, cast, parameters);
+  },
+  environment: () => ENVIRONMENT,
+  search: {
+    unit: 'sessions/s',
+    first: 10,
+    most: 10_000,
+    async prepare(context, _parameters, server) {
+      if (!('dataDir' in server)) throw new Error(`${server.name}: its database is not at hand`);
+      const cast = await castOf(context, server as StartedServer);
+      return (rate, requests) => createOpenly(context, cast, rate, requests);
+    },
   },
 });

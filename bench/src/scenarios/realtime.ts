@@ -266,4 +266,21 @@ export default scenario<Parameters>({
     for (const load of parameters.appends) await measureAppends(context, cast, load, parameters);
     await measureIdle(context, cast, parameters.idle);
   },
+  environment: () => TONE,
+  search: {
+    unit: 'sockets',
+    first: 5,
+    // More than one generator can append for.
+    most: 1300,
+    async prepare(context, { seconds }, server) {
+      return async (load, commits) => {
+        const [sockets, count] = [new Sockets(context, server), Math.round(load)];
+        await sockets.open(count);
+        // Each commits once a second.
+        const phase = await sockets.append(count, Math.max(seconds, Math.ceil(commits / count)), true);
+        await sockets.close();
+        return phase;
+      };
+    },
+  },
 });
