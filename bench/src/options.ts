@@ -32,6 +32,8 @@ export interface Options {
   readonly arrivals: (typeof ARRIVALS)[number];
   readonly text: string | undefined;
   readonly objectives: readonly Objective[];
+  /** How often the contenders of `rivals` and `conversation-peers` are measured in turns. */
+  readonly rounds: number | undefined;
   /** Length of a soak. */
   readonly minutes: number | undefined;
   readonly isQuick: boolean;
@@ -64,6 +66,7 @@ export const USAGE = `speech-bench [NAME …] [KIND …]: load tests for speech 
   --slo 'ttfa.p95<400ms'   finds the greatest load at which the objectives hold; several with commas
   --rate N                 requests a second of open loads
   --arrivals KIND          of open loads: poisson, as of independent users, or constant, as most load testers send (poisson)
+  --rounds N               of rivals (3) and conversation-peers (17)
   --minutes N              length of soak (1)
   --text TEXT              what is spoken
   --model ID --voice ID    as requests name them (tts-1, alloy)
@@ -92,6 +95,7 @@ const DECLARED = {
   slo: { type: 'string' },
   rate: { type: 'string' },
   arrivals: { type: 'string', default: 'poisson' },
+  rounds: { type: 'string' },
   minutes: { type: 'string' },
   text: { type: 'string' },
   model: { type: 'string', default: 'tts-1' },
@@ -120,6 +124,12 @@ function positive(option: string, text: string | undefined): number | undefined 
   const number = Number(text);
   if (number > 0 && Number.isFinite(number)) return number;
   throw new UsageError(`--${option} wants a number above 0, not ${text}`);
+}
+
+function whole(option: string, text: string | undefined): number | undefined {
+  const number = positive(option, text);
+  if (number === undefined || Number.isInteger(number)) return number;
+  throw new UsageError(`--${option} wants a whole number, not ${text}`);
 }
 
 function arrivalsOf(text: string): Options['arrivals'] {
@@ -161,6 +171,7 @@ export function readOptions(args: readonly string[]): Options {
     pcmRate: positive('pcm-rate', values['pcm-rate']),
     rate: positive('rate', values.rate),
     arrivals: arrivalsOf(values.arrivals),
+    rounds: whole('rounds', values.rounds),
     minutes: positive('minutes', values.minutes),
     text: values.text,
     objectives: objectivesOf(values.slo),

@@ -100,6 +100,7 @@ const runOf = ({ url, peers, objectives, ...options }: Options) => ({
   // Absent where they are not so: a run may be compared with one of before there was a choice.
   ...(options.isTuning && { list: 'tuning' }),
   ...(options.door !== undefined && { door: options.door }),
+  ...(options.rounds !== undefined && { rounds: options.rounds }),
 });
 
 /**

@@ -201,7 +201,8 @@ const memoryOf = ({ server: { name, pid } }: Contender) =>
     : [{ name: 'rivals.memory', subject: name, unit: 'MB', n: 1, value: familyMemory(pid) }];
 
 async function measureRow(context: Context, name: string, row: Row, parameters: Parameters): Promise<void> {
-  const { connections, seconds, rounds, warmUp, halfSeconds } = parameters;
+  const { connections, seconds, warmUp, halfSeconds } = parameters;
+  const rounds = context.options.rounds ?? parameters.rounds;
   const { body, type } = await row.answer(context);
   const engine = context.own(await startBareHttp(body, type, 0, context.options.enginePort));
   const own = await context.start({ ...row.settings, REMOTE_OPENAI_URL: `${engine.origin}/v1` });

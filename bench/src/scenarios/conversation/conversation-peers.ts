@@ -76,7 +76,8 @@ export default scenario<Parameters>({
   onlyByName: true,
   kinds: Object.keys(PEERS),
   parameters: { full: FULL, quick: QUICK },
-  async run(context, { trials, modelMs, texts, paused, parts, recorded: people }) {
+  async run(context, { trials: all, modelMs, texts, paused, parts, recorded: people }) {
+    const trials = { ...all, rounds: context.options.rounds ?? all.rounds };
     const model = context.own(await startModel(modelMs));
     const server = await context.start({ LLM_BASE_URL: model.url });
     const own: Subject = { server, listener: (eagerness) => makeListener(server, eagerness) };
