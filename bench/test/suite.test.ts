@@ -1,7 +1,7 @@
 /** The scenarios of a run. */
 import t from 'tap';
 import { SCENARIOS } from '../src/scenarios/index.js';
-import { readOptions } from '../src/options.js';
+import { readOptions, UsageError } from '../src/options.js';
 import type { Scenario } from '../src/scenarios/scenario.js';
 import { chooseScenarios, runSuite } from '../src/suite.js';
 
@@ -45,4 +45,12 @@ t.test('an interrupted run stops what it has started, and reports what it has me
   t.equal(report.figures.length, 1);
   t.throws(startLate, /interrupted/);
   t.strictSame(stopped, ['started', 'late']);
+});
+
+t.test('rounds are counted, and are part of what a run may be compared with', async (t) => {
+  t.equal(readOptions(['rivals', '--rounds', '2']).rounds, 2);
+  t.equal(readOptions(['rivals']).rounds, undefined);
+  t.throws(() => readOptions(['--rounds', '1.5']), new UsageError('--rounds wants a whole number, not 1.5'));
+  const { run } = await runSuite([], readOptions(['--rounds', '2']), () => undefined);
+  t.equal(run['rounds'], 2);
 });

@@ -10,6 +10,7 @@ import { type Invite, makeAgent, makeSession, NO_FILLERS } from '../servers/agen
 import type { Environment } from '../servers/checkout.js';
 import { startModel } from '../servers/model.js';
 import { authorizationOf, type Server } from '../servers/server.js';
+import { askAgain } from '../servers/shed.js';
 import type { Context } from './context.js';
 
 /** Settings of a gateway whose agents think with a model whose first token takes so many milliseconds. */
@@ -38,7 +39,10 @@ export async function makeListener(server: Server, eagerness: Eagerness = 'balan
 const SYNTHETIC = { origin: 'synthetic', source: 'the server’s own voice' } as const;
 
 /** Records the text in the server's own voice, at that rate in Hz. */
-export async function record(server: Server, text: string, rate = RATE): Promise<Recorded> {
+export const record = (server: Server, text: string, rate = RATE): Promise<Recorded> =>
+  askAgain(() => recordOnce(server, text, rate));
+
+async function recordOnce(server: Server, text: string, rate: number): Promise<Recorded> {
   const answer = await fetch(`${server.origin}/v1/tts`, {
     method: 'POST',
     headers: { ...authorizationOf(server), 'content-type': 'application/json' },

@@ -1,6 +1,6 @@
 /** Agents and sessions of a gateway, made by its API as a user makes them. */
-import { setTimeout as pause } from 'node:timers/promises';
 import { authorizationOf, type Server } from './server.js';
+import { askAgain } from './shed.js';
 
 export type Body = Readonly<Record<string, unknown>>;
 
@@ -39,16 +39,5 @@ export async function makeAgent(server: Server, name: string, config: Body = {})
   return id;
 }
 
-const TRIES = 20;
-const SHED_MS = 500;
-
-/** A server that sheds load is asked again; Errors: those of the last try. */
-export async function makeSession(server: Server, agent: string): Promise<Invite> {
-  for (let left = TRIES; ; left -= 1)
-    try {
-      return await callPlatform<Invite>(server, 'sessions', { agent_id: agent });
-    } catch (error) {
-      if (left === 0 || !String(error).includes('HTTP 503')) throw error;
-      await pause(SHED_MS);
-    }
-}
+export const makeSession = (server: Server, agent: string): Promise<Invite> =>
+  askAgain(() => callPlatform<Invite>(server, 'sessions', { agent_id: agent }));
