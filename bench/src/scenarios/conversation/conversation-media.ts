@@ -1,12 +1,19 @@
 /** What the media processes of a gateway spend on calls, against the Opus of the same calls alone. */
 import type { FigureInput } from '../../figures.js';
-import { secondsOf, valuesIn } from '../../measure/phase.js';
+import { doubtsIn, type Phase, secondsOf, valuesIn } from '../../measure/phase.js';
 import { cpuOf, membersOf } from '../../measure/processes.js';
 import type { OpusTask } from '../../programs/opus.js';
 import type { Server } from '../../servers/server.js';
 import type { Recordings } from '../call-load.js';
 import type { Context } from '../context.js';
-import { commonOf, type Measured } from './conversation-parts.js';
+
+/** Calls that have talked. */
+interface Talk {
+  readonly prefix: string;
+  readonly calls: number;
+  readonly server: Pick<Server, 'name'>;
+  readonly phase: Phase;
+}
 
 const MEDIA = 'workers/media';
 const BASELINE = 'decoding and encoding its Opus alone';
@@ -22,11 +29,10 @@ export function watchMedia({ pid }: Pick<Server, 'pid'>): () => number | undefin
 /** `spent`: ms of CPU of the media processes in the phase. Measures the baseline, in a process of its own. */
 export async function mediaFigure(
   context: Context,
-  measured: Measured,
+  { prefix, calls, server, phase }: Talk,
   spent: number,
   recorded: Recordings,
 ): Promise<FigureInput> {
-  const { prefix, calls, phase } = measured;
   const count = (name: string): number => valuesIn(phase, name).reduce((sum, value) => sum + value, 0);
   const task: OpusTask = {
     sent: count('sent'),
@@ -37,7 +43,8 @@ export async function mediaFigure(
   const alone = await context.generator.run({ program: 'opus', params: task });
   const callSeconds = calls * secondsOf(phase);
   return {
-    ...commonOf(measured),
+    subject: server.name,
+    doubts: doubtsIn(phase),
     name: `${prefix}.media`,
     unit: 'ms a second',
     n: calls,

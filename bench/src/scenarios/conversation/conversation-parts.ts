@@ -49,14 +49,14 @@ function ofFrames(phase: Phase, name: 'late' | 'lost'): number {
   return (100 * sum(name)) / sum('frames');
 }
 
-export interface Measured {
+interface Measured {
   readonly prefix: string;
   readonly calls: number;
   readonly server: Pick<Server, 'name'>;
   readonly phase: Phase;
 }
 
-export const commonOf = ({ server, phase }: Measured) => ({ subject: server.name, doubts: doubtsIn(phase) });
+const commonOf = ({ server, phase }: Measured) => ({ subject: server.name, doubts: doubtsIn(phase) });
 
 /** A share of what was tried; none where nothing was. */
 function shareFigure(measured: Measured, name: string, values: readonly number[], value: number) {
