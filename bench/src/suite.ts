@@ -6,12 +6,17 @@ import { Context } from './scenarios/context.js';
 import { searchScenario } from './scenarios/objective-search.js';
 import type { Scenario } from './scenarios/scenario.js';
 
-/** The scenarios whose name is one of the arguments, else those whose name holds one; without any all but those only by name. */
+/**
+ * The scenarios whose name is one of the arguments, else those whose name holds one; without any all but those only by name. Kinds of a
+ * scenario that is named are no parts of others' names.
+ */
 export function chooseScenarios(all: readonly Scenario[], names: readonly string[]): Scenario[] {
   const holds = (name: string, part: string): boolean =>
     all.some((each) => each.name === part) ? name === part : name.includes(part);
+  const kinds = all.filter(({ name }) => names.includes(name)).flatMap(({ kinds: own = [] }) => own);
+  const parts = names.filter((name) => !kinds.includes(name));
   return all.filter(({ name, onlyByName = false }) =>
-    names.length === 0 ? !onlyByName : names.some((part) => holds(name, part)),
+    names.length === 0 ? !onlyByName : parts.some((part) => holds(name, part)),
   );
 }
 

@@ -10,6 +10,8 @@ t.test('a scenario that takes long runs only if it is named', async (t) => {
   t.notOk(names().includes('voices'));
   t.strictSame(names('voices'), ['voices']);
   t.ok(names().includes('engines'), 'the others run without');
+  t.strictSame(names('rivals', 'transcript'), ['rivals'], 'a kind of what is named');
+  t.strictSame(names('transcript'), ['transcription'], 'else a part of a name');
   t.equal(names().length, SCENARIOS.filter(({ onlyByName = false }) => !onlyByName).length);
 });
 
