@@ -49,9 +49,10 @@ const PEERS: Readonly<Record<string, Start>> = {
   async pipecat(context, speech, model) {
     context.say('starting Pipecat');
     const agent = context.own(await startPipecat(speech, model));
-    // Its processes are half of what a call costs: the engines are the gateway's.
-    const server = { name: agent.name };
-    return { server, listener: async () => async () => inviteToPipecat(agent, randomUUID()) };
+    return {
+      server: { name: agent.name },
+      listener: async () => async () => inviteToPipecat(agent, randomUUID()),
+    };
   },
 };
 
@@ -80,7 +81,11 @@ export default scenario<Parameters>({
     const trials = { ...all, rounds: context.options.rounds ?? all.rounds };
     const model = context.own(await startModel(modelMs));
     const server = await context.start({ LLM_BASE_URL: model.url });
-    const own: Subject = { server, listener: (eagerness) => makeListener(server, eagerness) };
+    // What calls cost is told by `conversation`: two of them are mostly what an idle gateway needs.
+    const own: Subject = {
+      server: { name: server.name },
+      listener: (eagerness) => makeListener(server, eagerness),
+    };
     const subjects = [own, ...(await startPeers(context, server, model.url))];
     const recorded = await recordAll(server, texts, paused);
     noteClips(context, recorded);
