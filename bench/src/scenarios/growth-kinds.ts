@@ -1,7 +1,7 @@
 /** Kinds of work whose cost is followed as it grows: scenarios whose load can be searched. */
 import { type Phase, requestsIn, secondsOf } from '../measure/phase.js';
 import { APPENDS_A_SECOND } from '../programs/realtime.js';
-import conversation from './conversation/conversation.js';
+import conversation, { questions } from './conversation/conversation.js';
 import platform from './platform.js';
 import realtime from './realtime.js';
 import type { Scenario, Search } from './scenario.js';
@@ -30,7 +30,10 @@ function searchable(
 export const SCENARIO_KINDS: Readonly<Record<string, Searchable>> = {
   speech: searchable(speech, 'e2e'),
   transcription: searchable(transcription, 'e2e'),
-  calls: searchable(conversation, 'answer', (phase, calls) => calls * secondsOf(phase)),
+  calls: {
+    ...searchable(conversation, 'answer', (phase, calls) => calls * secondsOf(phase)),
+    search: questions,
+  },
   sockets: searchable(realtime, 'commit', (phase) => requestsIn(phase) / APPENDS_A_SECOND),
   sessions: searchable(platform, 'e2e'),
 };

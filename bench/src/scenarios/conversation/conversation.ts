@@ -9,7 +9,7 @@ import { measureDoor, OTHER_DOORS } from './conversation-doors.js';
 import { failureFigures, measurePart, type Subject, type Trials } from './conversation-parts.js';
 import { measureRecorded, noteClips, RECORDED, type RecordedSpeech } from './conversation-recorded.js';
 import { PAUSED, type PartName, STEPS, TEXTS } from './conversation-texts.js';
-import { scenario } from '../scenario.js';
+import { scenario, type Search } from '../scenario.js';
 
 interface Variant extends Trials {
   readonly environment: Environment;
@@ -64,6 +64,31 @@ async function measureVariant(
   await server.stop();
 }
 
+/** Calls in which these steps are repeated. */
+const searchOf = (steps: readonly Step[]): Search<Parameters> => ({
+  unit: 'calls',
+  first: 5,
+  most: 2000,
+  async prepare(context, { texts }, server) {
+    const recorded = await recordAll(server, texts);
+    noteClips(context, recorded);
+    const invite = await makeListener(server);
+    return async (load, requests) => {
+      const calls = Math.max(1, Math.round(load));
+      const callers = new Callers(context, server, invite);
+      await callers.join(calls, 4);
+      const rounds = Math.max(1, Math.ceil(requests / (calls * steps.length)));
+      const phase = await callers.converse(`${calls} calls`, steps, rounds, recorded);
+      await callers.leave();
+      await callers.stop();
+      return phase;
+    };
+  },
+});
+
+/** Nothing but questions: as many answers as requests, and soon. */
+export const questions = searchOf(STEPS.talking.filter((step) => 'question' in step)) as Search<unknown>;
+
 export default scenario<Parameters>({
   name: 'conversation',
   title: 'Concurrent calls with synthetic and recorded speech: heard latency, interruptions, calls a core',
@@ -76,25 +101,5 @@ export default scenario<Parameters>({
     for (const variant of parameters.variants) await measureVariant(context, variant, parameters);
   },
   environment: async (context) => ({ ...TONE, ...(await callEnvironment(context)) }),
-  search: {
-    unit: 'calls',
-    first: 5,
-    most: 2000,
-    async prepare(context, { texts, parts }, server) {
-      const recorded = await recordAll(server, texts);
-      noteClips(context, recorded);
-      const steps = parts.talking;
-      const invite = await makeListener(server);
-      return async (load, requests) => {
-        const calls = Math.max(1, Math.round(load));
-        const callers = new Callers(context, server, invite);
-        await callers.join(calls, 4);
-        const rounds = Math.max(1, Math.ceil(requests / (calls * steps.length)));
-        const phase = await callers.converse(`${calls} calls`, steps, rounds, recorded);
-        await callers.leave();
-        await callers.stop();
-        return phase;
-      };
-    },
-  },
+  search: searchOf(STEPS.talking),
 });
