@@ -157,16 +157,22 @@ async function* arriving(
   }
 }
 
-/** Lets the event loop turn. Errors: the reason of an abort. */
+/** Lets the event loop turn where this turn has lasted long enough. Errors: the reason of an abort. */
 async function letTurn(signal: AbortSignal): Promise<void> {
+  if (!isTurnOver()) return;
   await nextTurn();
   signal.throwIfAborted();
 }
 
-/**
- * The pieces of the request's text as they become complete; begins with a piece. Errors: the reason of an abort. The loop turns between them:
- * a reader may skip any number, such as a mebibyte of punctuation.
- */
+/** Passes pieces on in turns of the loop: a reader may skip any number of them, such as a mebibyte of punctuation. */
+async function* inTurns(pieces: Iterable<Piece>, signal: AbortSignal): AsyncGenerator<Piece> {
+  for (const piece of pieces) {
+    yield piece;
+    await letTurn(signal);
+  }
+}
+
+/** The pieces of the request's text as they become complete; begins with a piece. Errors: the reason of an abort. */
 export async function* piecesOf(
   request: SynthesisRequest | StreamingSynthesisRequest,
   signal: AbortSignal,
@@ -183,16 +189,12 @@ export async function* piecesOf(
     if (part === IDLE && !cutter.endsSentence) continue;
     if (part !== IDLE && part.kind === 'text') cutter.add(part.text);
     // Slices of white space complete no piece.
-    if (isTurnOver()) await letTurn(signal);
-    for (const piece of cutter.take(part === IDLE || part.kind === 'flush')) {
+    await letTurn(signal);
+    for await (const piece of inTurns(cutter.take(part === IDLE || part.kind === 'flush'), signal)) {
       begun = true;
       yield piece;
-      if (isTurnOver()) await letTurn(signal);
     }
     if (part === IDLE) yield PAUSE;
   }
-  for (const piece of cutter.take(true)) {
-    yield piece;
-    if (isTurnOver()) await letTurn(signal);
-  }
+  yield* inTurns(cutter.take(true), signal);
 }
