@@ -1,9 +1,9 @@
 /**
  * Transcribes audio of any length: voice activity detection cuts it into pieces that the engine accepts, and each is
  * transcribed while the next one is detected. Input and output are streams; only the current piece and the next one are
- * in memory.
+ * in memory. Short audio is one piece as it is, where the engine takes any rate (ops/adr/0090-audio-as-it-came.md).
  */
-import { RECOGNITION_RATE } from '../contracts/audio.js';
+import { joinSamples, RECOGNITION_RATE } from '../contracts/audio.js';
 import type { LanguageCode } from '../contracts/speech/languages.js';
 import type { TranscriptSegment } from '../contracts/ports/speech/speech.js';
 import type {
@@ -108,6 +108,43 @@ async function wordsOf(span: SpeechSpan, piece: SttPiece, align: Align | undefin
   return words && { words: words.map((word) => moved(word, span.start / RECOGNITION_RATE)) };
 }
 
+type AskedOfPieces = Pick<TranscribeOptions, 'language' | 'words' | 'traceContext' | 'whom' | 'demand'>;
+
+/** What the engine is told of each piece. */
+const hintOf = ({ language, traceContext, whom }: AskedOfPieces) => ({
+  ...(language !== undefined && { language }),
+  ...(traceContext !== undefined && { traceContext }),
+  ...(whom !== undefined && { whom }),
+});
+
+/** Whether the audio is one piece at its own rate. */
+const isOnePiece = ({ capabilities }: SttEngine, seconds: number | undefined, sampleRate: number): boolean =>
+  seconds !== undefined && seconds * sampleRate <= (capabilities.ownRateSamples ?? 0);
+
+/** The segment of audio that is one piece; none without words. Errors: the engine's and the audio's own. */
+async function* transcribeWhole(
+  audio: AsyncIterable<Int16Array>,
+  { engine, words = false, demand = NO_DEMAND, ...options }: Pick<TranscriberParts, 'engine'> & AskedOfPieces,
+  sampleRate: number,
+  signal: AbortSignal,
+): AsyncGenerator<TimedSegment> {
+  const parts: Int16Array[] = [];
+  for await (const part of audio) parts.push(part);
+  const samples = joinSamples(parts);
+  if (samples.length === 0) return;
+  const hint = { ...hintOf(options), sampleRate, demand };
+  const { text, language, words: timed } = await engine.transcribe(samples, hint, signal);
+  if (text === '') return;
+  const told = language !== undefined && { language };
+  yield {
+    text,
+    start: 0,
+    end: samples.length / sampleRate,
+    ...told,
+    ...(words && timed && { words: timed }),
+  };
+}
+
 /** Pieces without words give no segment. Errors: the engine's and the audio's own. */
 export async function* transcribeStream(
   audio: AsyncIterable<Int16Array>,
@@ -115,20 +152,14 @@ export async function* transcribeStream(
     engine,
     voiceActivity,
     align,
-    language,
     words = false,
-    traceContext,
-    whom,
     demand = NO_DEMAND,
-  }: TranscriberParts & Pick<TranscribeOptions, 'language' | 'words' | 'traceContext' | 'whom' | 'demand'>,
+    ...options
+  }: TranscriberParts & AskedOfPieces,
   signal: AbortSignal,
 ): AsyncGenerator<TimedSegment> {
   const { maxPieceSeconds } = engine.capabilities;
-  const hint = {
-    ...(language !== undefined && { language }),
-    ...(traceContext !== undefined && { traceContext }),
-    ...(whom !== undefined && { whom }),
-  };
+  const hint = hintOf(options);
   let next = demand;
   const spans = voiceActivity.spans(audio, { maxSpanSeconds: maxPieceSeconds }, signal);
   for await (const span of oneAhead(spans)) {
@@ -153,7 +184,10 @@ export function createTranscriber(parts: TranscriberParts): Transcriber {
   ): AsyncGenerator<TimedSegment> {
     const turn = precedence.enter({ interim, isLive: options.demand?.isLive === true }, signal);
     try {
-      yield* transcribeStream(atRecognitionRate(audio, sampleRate), { ...parts, ...options }, turn.signal);
+      const asked = { ...parts, ...options };
+      yield* isOnePiece(parts.engine, options.seconds, sampleRate)
+        ? transcribeWhole(audio, asked, sampleRate, turn.signal)
+        : transcribeStream(atRecognitionRate(audio, sampleRate), asked, turn.signal);
     } finally {
       turn.leave();
     }

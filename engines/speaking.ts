@@ -202,15 +202,18 @@ class Speaker {
   }
 
   /** The samples of a part. Errors: those of the last engine that can speak it. */
-  async *partOf(part: SpokenPart): AsyncGenerator<Int16Array> {
-    let selected = this.#voices?.voiceOf(part) ?? part.selected;
-    for (;;) {
+  partOf(part: SpokenPart): AsyncGenerator<Int16Array> {
+    return this.#voices ? this.#spokenByAny(this.#voices, part) : this.#spokenBy(part.selected, part);
+  }
+
+  async *#spokenByAny(voices: StandInVoices, part: SpokenPart): AsyncGenerator<Int16Array> {
+    for (let selected = voices.voiceOf(part) ?? part.selected; ;) {
       try {
         return yield* this.#spokenBy(selected, part);
       } catch (error) {
-        if (!this.#voices || this.job.signal.aborted) throw error;
+        if (this.job.signal.aborted) throw error;
         this.job.timeline?.end(false);
-        selected = this.#voices.instead(part, selected, error);
+        selected = voices.instead(part, selected, error);
       }
     }
   }

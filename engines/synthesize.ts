@@ -224,23 +224,17 @@ async function divisionOf(parts: SpeechParts, job: SpeechJob): Promise<Division>
   return { partsOf: (pieces) => spokenBy(selected, pieces), silent: () => selected };
 }
 
-async function* speechOf(parts: SpeechParts, job: SpeechJob): AsyncGenerator<Uint8Array> {
-  const { partsOf, silent } = await divisionOf(parts, job);
-  const leave = await enterJob(parts.admission, job.caller, KIND);
+async function* run(parts: SpeechParts, job: SpeechJob): AsyncGenerator<Uint8Array> {
+  const ended = parts.begun?.();
+  let leave: (() => void) | undefined;
   try {
+    const { partsOf, silent } = await divisionOf(parts, job);
+    leave = await enterJob(parts.admission, job.caller, KIND);
     const pieces = piecesOf(meter(parts, job), job.signal);
     const audio = await rendered(parts, partsOf(pieces), silent, job);
     if (audio) yield* audio;
   } finally {
-    leave();
-  }
-}
-
-async function* run(parts: SpeechParts, job: SpeechJob): AsyncGenerator<Uint8Array> {
-  const ended = parts.begun?.();
-  try {
-    yield* speechOf(parts, job);
-  } finally {
+    leave?.();
     ended?.();
   }
 }

@@ -15,14 +15,13 @@ export const spelledOut = (value: unknown, { spelled }: Pick<OptionRow, 'spelled
   spelled === undefined ? value : SPELLINGS[spelled](value);
 
 /** The fields, with the options that clients spell in several ways in their usual spelling. */
-export const withSpellings = (fields: PlainObject, rows: OptionRows): PlainObject => ({
-  ...fields,
-  ...Object.fromEntries(
-    Object.entries(rows).flatMap(([name, row]) =>
-      Object.hasOwn(fields, name) ? [[name, spelledOut(fields[name], row)]] : [],
-    ),
-  ),
-});
+export const withSpellings = (fields: PlainObject, rows: OptionRows): PlainObject =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      Object.hasOwn(rows, name) ? spelledOut(value, rows[name]!) : value,
+    ]),
+  );
 
 /** Whether an option is a list, of which every value counts. */
 export const isList = (rows: OptionRows, name: string): boolean =>
@@ -51,15 +50,30 @@ const isRefused = (value: unknown, { passes = [], only, evenUnset }: OptionRefus
   return !passes.includes(value) && (evenUnset === true || !isUnset(value));
 };
 
+/** What a table says, found once: tables are constants. */
+function ofTable<T>(find: (rows: OptionRows) => T): (rows: OptionRows) => T {
+  const known = new WeakMap<OptionRows, T>();
+  return (rows) => {
+    const found = known.get(rows) ?? find(rows);
+    known.set(rows, found);
+    return found;
+  };
+}
+
 const refusalOf = (row: OptionRow): OptionRefusal | undefined => ('refusal' in row ? row.refusal : undefined);
+
+const refusalsIn = ofTable((rows) =>
+  Object.entries(rows).flatMap(([param, row]) => {
+    const refusal = refusalOf(row);
+    return refusal ? [{ param, refusal }] : [];
+  }),
+);
 
 /** Errors: `unsupported_option` for the first option of the rows that the fields request although it is refused. */
 export function refuseOptions(fields: PlainObject, rows: OptionRows): void {
-  for (const [param, row] of Object.entries(rows)) {
-    const refusal = refusalOf(row);
-    if (refusal && isRefused(fields[param], refusal))
+  for (const { param, refusal } of refusalsIn(rows))
+    if (isRefused(fields[param], refusal))
       throw new ServiceError('unsupported_option', { message: refusal.why, param });
-  }
 }
 
 /** The options that stand in this place. */
@@ -68,9 +82,11 @@ export const rowsIn = (rows: OptionRows, place: OptionPlace): OptionRows =>
 
 const isLogged = (row: OptionRow): boolean => row.effect === 'ignored' && row.logged === true;
 
+const loggedIn = ofTable((rows) => Object.keys(rows).filter((name) => isLogged(rows[name]!)));
+
 /** The names of requested options that are ignored, as far as they are logged. */
 export const loggedOptions = (fields: PlainObject, rows: OptionRows): readonly string[] =>
-  Object.entries(rows).flatMap(([name, row]) => (isLogged(row) && !isUnset(fields[name]) ? [name] : []));
+  loggedIn(rows).filter((name) => !isUnset(fields[name]));
 
 const isShown = (row: OptionRow): boolean => row.effect === 'ignored' && row.shown === true;
 

@@ -1,5 +1,5 @@
 /** The parts of a text that are not spoken as they are written, and in which no piece may end: both halves would be read aloud. */
-import { ruleOf, searchWhole } from './speakable-rules.js';
+import { ANY_WHOLE, ruleOf } from './speakable-rules.js';
 
 /** Stand for a character of such a part, and for its last one; neither is a character of any text. */
 const MASK = '\uffff';
@@ -9,7 +9,7 @@ const NOWHERE = { before: '', after: '', beginsLine: false, language: 'en', styl
 
 /** The text at the same length with U+FFFF for these parts, and U+FFFE for the last character of each. */
 export const maskWhole = (text: string): string =>
-  text.replace(searchWhole(), (match: string, ...groups: unknown[]) => {
+  text.replace(ANY_WHOLE, (match: string, ...groups: unknown[]) => {
     const instead = ruleOf(groups, true).instead({ match, ...NOWHERE });
     return instead === undefined ? match : MASK.repeat(match.length - 1) + MASK_END;
   });

@@ -4,6 +4,7 @@
  * addresses, so that entries added by a client are never believed. PUBLIC_URL wins over all of this for the base URL.
  */
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Subnet = [Address, number];
@@ -28,6 +29,17 @@ const HOST = /^[A-Za-z0-9._~:[\]%-]{1,255}$/;
 /** Undefined if the text is no address. IPv4-mapped IPv6 becomes IPv4. */
 const parse = (address: string): Address | undefined =>
   ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
+
+/** The peers seen last, each parsed once: most send many requests. */
+const peers = new LRUCache<string, { readonly address: Address | undefined }>({ max: 1000 });
+
+function addressOf(peer: string): Address | undefined {
+  const known = peers.get(peer);
+  if (known) return known.address;
+  const address = parse(peer);
+  peers.set(peer, { address });
+  return address;
+}
 
 const WITH_PORT = /^(?:\[([^\]]+)\](?::\d{1,5})?|(\d+(?:\.\d+){3}):\d{1,5})$/;
 
@@ -77,7 +89,7 @@ export class Origins {
 
   /** The client's address in its usual spelling. */
   clientAddress(peer: string, headers: Headers): string {
-    const direct = parse(peer);
+    const direct = addressOf(peer);
     if (!direct) return peer;
     const forwarded = this.#trusts(direct) ? headers.get('x-forwarded-for') : undefined;
     return (forwarded === undefined ? direct : this.#lastUntrusted(direct, forwarded)).toString();
@@ -88,7 +100,7 @@ export class Origins {
    * a trusted proxy's X-Forwarded-For counts, and only if all of its entries are addresses.
    */
   isPrivate(peer: string, headers: Headers): boolean {
-    const direct = parse(peer);
+    const direct = addressOf(peer);
     if (!direct) return false;
     const client = FORWARDING.some((name) => headers.has(name)) ? this.#forwarded(direct, headers) : direct;
     return client !== undefined && PRIVATE_RANGES.includes(client.range());
@@ -97,7 +109,7 @@ export class Origins {
   /** The base URL, without a slash at the end. */
   baseUrl(peer: string, headers: Headers): string {
     if (this.publicUrl !== undefined) return this.publicUrl;
-    const direct = this.#trusted.length > 0 ? parse(peer) : undefined;
+    const direct = this.#trusted.length > 0 ? addressOf(peer) : undefined;
     const proxied = direct !== undefined && this.#trusts(direct);
     const scheme = proxied ? lastOf(headers.get('x-forwarded-proto')).toLowerCase() : '';
     const host = proxied ? lastOf(headers.get('x-forwarded-host')) : '';

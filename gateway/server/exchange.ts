@@ -24,7 +24,7 @@ import {
   type Chunk,
   discardReply,
   FAREWELL_MS,
-  firstChunk,
+  openingOf,
   isEventStream,
   isStream,
   lengthOf,
@@ -233,15 +233,17 @@ export class Exchange {
     const writes = new GatheredWrites(this.arrival.channel);
     this.#writes = writes;
     try {
-      let step = await this.#race(firstChunk(iterator));
-      if (step.done) return await this.#sendWhole(head, '');
+      const isEvents = isEventStream(head);
+      let { chunk, next } = await this.#race(openingOf(iterator, isEvents));
+      if (!next) return await this.#sendWhole(head, chunk);
       this.#mark(head.status);
-      if (isEventStream(head)) this.#cancelDeadline = this.#capConnection();
-      for (let flowing = writes.begin(head, step.value); ; flowing = writes.write(step.value)) {
-        this.edge.metrics.sent(step.value.length);
+      if (isEvents) this.#cancelDeadline = this.#capConnection();
+      for (let flowing = writes.begin(head, chunk); ; flowing = writes.write(chunk)) {
+        this.edge.metrics.sent(chunk.length);
         if (!flowing) await this.#writable();
-        step = await this.#race(iterator.next());
+        const step: IteratorResult<Chunk> = await this.#race(next ?? iterator.next());
         if (step.done) break;
+        [chunk, next] = [step.value, undefined];
       }
       await this.#finish(writes);
     } catch (error) {

@@ -1,4 +1,5 @@
 /** The body of a reply as the exchange sends it: in one piece, or as a stream that is read as its client reads. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Reply } from './port.js';
 import type { replyHead } from './reply-head.js';
 
@@ -24,10 +25,46 @@ export function abandon(iterator: AsyncIterator<Chunk>): void {
 }
 
 /** The first chunk that is not empty. */
-export async function firstChunk(iterator: AsyncIterator<Chunk>): Promise<IteratorResult<Chunk>> {
+async function firstChunk(iterator: AsyncIterator<Chunk>): Promise<IteratorResult<Chunk>> {
   for (;;) {
     const step = await iterator.next();
     if (step.done || step.value.length > 0) return step;
+  }
+}
+
+/** A stream of so many bytes that is there at once is a reply with its length, which either stack sends in one write. */
+const AT_ONCE_BYTES = 12 * 1024;
+
+/** The beginning of a stream; `next`: what follows it, absent if nothing does. */
+export interface Opening {
+  readonly chunk: Chunk;
+  readonly next?: Promise<IteratorResult<Chunk>> | undefined;
+}
+
+const bytesOf = (chunk: Chunk): Uint8Array => (typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+
+const joined = (chunks: readonly Uint8Array[]): Uint8Array =>
+  chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+
+/**
+ * What of a stream is there within the turn of the event loop that brings its first chunk: a short one may be all there is. Of a stream of
+ * events the first alone. Errors: the stream's.
+ */
+export async function openingOf(iterator: AsyncIterator<Chunk>, isEvents: boolean): Promise<Opening> {
+  const first = await firstChunk(iterator);
+  if (first.done) return { chunk: '' };
+  const most = isEvents ? 0 : AT_ONCE_BYTES;
+  const chunks = [bytesOf(first.value)];
+  let turned: Promise<undefined> | undefined;
+  for (let bytes = chunks[0]!.length; ;) {
+    const next = iterator.next();
+    // Told to whoever waits for it.
+    next.catch(() => undefined);
+    const step = bytes > most ? undefined : await Promise.race([next, (turned ??= nextTurn(undefined))]);
+    if (!step) return { chunk: joined(chunks), next };
+    if (step.done) return { chunk: joined(chunks) };
+    chunks.push(bytesOf(step.value));
+    bytes += step.value.length;
   }
 }
 

@@ -1,4 +1,7 @@
-/** A transcription backend, and voice activity. Audio is 16 kHz mono PCM (contracts/audio.ts). */
+/**
+ * A transcription backend, and voice activity. Audio is mono PCM (contracts/audio.ts) of 16 kHz; an engine with `ownRateSamples` gets short
+ * audio as it is.
+ */
 import type { Demand } from './demand.js';
 import type { ForWhom } from '../parts.js';
 import type { TraceContext } from '../trace.js';
@@ -11,6 +14,8 @@ export interface SttCapabilities {
   readonly wantsLanguage?: boolean | undefined;
   /** Longest piece of one call, in seconds; longer audio is cut by voice activity. */
   readonly maxPieceSeconds: number;
+  /** Audio of so many samples at most is one piece at its own rate, whatever is in it; absent: the engine takes 16 kHz only. */
+  readonly ownRateSamples?: number;
   readonly words: boolean;
 }
 
@@ -36,6 +41,8 @@ export interface SttEngine {
   transcribe(
     samples: Int16Array,
     options: {
+      /** Hz of the samples; absent: 16,000. */
+      readonly sampleRate?: number;
       readonly language?: string;
       readonly traceContext?: TraceContext;
       readonly whom?: ForWhom;

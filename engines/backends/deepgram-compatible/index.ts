@@ -8,7 +8,6 @@ import type { TtsEngine } from '../../../contracts/ports/speech/tts.js';
 import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import { LANGUAGE_CODES, type LanguageCode } from '../../../contracts/speech/languages.js';
 import type { Transcriber } from '../../long-audio.js';
-import { wavFile } from '../remote/audio.js';
 import { alsoListening } from '../remote/listening.js';
 import { askingAs, engineOf, type RemoteSettings, servicesOf } from '../remote/settings.js';
 import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
@@ -70,7 +69,7 @@ const RECORDED = { most: PIECE.most, read: (body: Buffer) => pieceIn(transcriptI
 export function createDeepgramTranscriber(settings: RemoteSettings, keeper: Keeper = noKeeper): Transcriber {
   const name = engineOf(settings, KIND);
   const askingFor = askingAs('recogniser', name, settings, keeper);
-  const transcribe: TranscribePiece = async (samples, { language, traceContext, whom }, signal) => {
+  const transcribe: TranscribePiece = async (wav, { language, traceContext, whom }, signal) => {
     const query = new URLSearchParams({
       model: settings.sttModel,
       smart_format: 'true',
@@ -79,7 +78,7 @@ export function createDeepgramTranscriber(settings: RemoteSettings, keeper: Keep
     const request = {
       path: `/v1/listen?${query}`,
       headers: { 'content-type': 'audio/wav' },
-      body: wavFile(samples),
+      body: wav,
       traceContext,
     };
     return servicesOf(settings).whole(request, RECORDED, signal, askingFor(whom));

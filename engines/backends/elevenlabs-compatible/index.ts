@@ -8,7 +8,6 @@ import { type Keeper, noKeeper } from '../../../contracts/ports/parts.js';
 import { isPlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { TtsEngine } from '../../../contracts/ports/speech/tts.js';
 import type { Transcriber } from '../../long-audio.js';
-import { wavFile } from '../remote/audio.js';
 import { alsoListening } from '../remote/listening.js';
 import { multipart } from '../remote/multipart.js';
 import { askingAs, engineOf, type RemoteSettings, servicesOf } from '../remote/settings.js';
@@ -63,9 +62,8 @@ export function createElevenlabsTranscriber(
 ): Transcriber {
   const name = engineOf(settings, KIND);
   const askingFor = askingAs('recogniser', name, settings, keeper);
-  const transcribe: TranscribePiece = async (samples, { language, traceContext, whom }, signal) => {
-    const bytes = wavFile(samples);
-    const form = multipart({ name: 'file', fileName: 'audio.wav', type: 'audio/wav', bytes }, [
+  const transcribe: TranscribePiece = async (wav, { language, traceContext, whom }, signal) => {
+    const form = multipart({ name: 'file', fileName: 'audio.wav', type: 'audio/wav', bytes: wav }, [
       ['model_id', settings.sttModel],
       ['timestamps_granularity', 'word'],
       ['tag_audio_events', 'false'],

@@ -9,7 +9,6 @@ import { SAMPLING_FIELDS } from '../../../contracts/schemas/native-options.js';
 import { type Keeper, noKeeper } from '../../../contracts/ports/parts.js';
 import type { ReferenceAudio, TtsEngine, TtsRequest } from '../../../contracts/ports/speech/tts.js';
 import type { Transcriber } from '../../long-audio.js';
-import { wavFile } from '../remote/audio.js';
 import { modelChoice, type Unlisted } from './model-choice.js';
 import { PIECE, remoteTranscriber, type TranscribePiece } from '../remote/transcription.js';
 import { askingAs, engineOf, type RemoteSettings, servicesOf } from '../remote/settings.js';
@@ -95,9 +94,12 @@ export function createNativeSpeech(
 export function createNativeTranscriber(settings: RemoteSettings, keeper: Keeper = noKeeper): Transcriber {
   const name = engineOf(settings, KIND);
   const askingFor = askingAs('recogniser', name, settings, keeper);
-  const transcribe: TranscribePiece = async (samples, { language, traceContext, whom }, signal) => {
-    const audio = wavFile(samples);
-    const body = encode({ audio, ignore_timestamps: false, ...(language !== undefined && { language }) });
+  const transcribe: TranscribePiece = async (wav, { language, traceContext, whom }, signal) => {
+    const body = encode({
+      audio: wav,
+      ignore_timestamps: false,
+      ...(language !== undefined && { language }),
+    });
     const headers = { ...HEADERS, model: settings.sttModel };
     const request = { path: '/v1/asr', headers, body, traceContext };
     return servicesOf(settings).whole(request, PIECE, signal, askingFor(whom));

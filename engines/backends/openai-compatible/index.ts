@@ -6,7 +6,6 @@ import { ServiceError } from '../../../contracts/errors.js';
 import { type Keeper, noKeeper } from '../../../contracts/ports/parts.js';
 import type { TtsEngine } from '../../../contracts/ports/speech/tts.js';
 import type { Transcriber } from '../../long-audio.js';
-import { wavFile } from '../remote/audio.js';
 import { multipart, type MultipartBody } from '../remote/multipart.js';
 import { PIECE, remoteTranscriber, type TranscribePiece } from '../remote/transcription.js';
 import { askingAs, engineOf, type RemoteSettings, servicesOf } from '../remote/settings.js';
@@ -48,13 +47,7 @@ const FIELDS: Readonly<Record<Detail, readonly (readonly [string, string])[]>> =
   plain: [['response_format', 'json']],
 };
 
-function formOf(
-  samples: Int16Array,
-  model: string,
-  language: string | undefined,
-  detail: Detail,
-): MultipartBody {
-  const bytes = wavFile(samples);
+function formOf(bytes: Buffer, model: string, language: string | undefined, detail: Detail): MultipartBody {
   return multipart({ name: 'file', fileName: 'audio.wav', type: 'audio/wav', bytes }, [
     ['model', model],
     ...FIELDS[detail],
@@ -79,8 +72,8 @@ export function createOpenaiTranscriber(settings: RemoteSettings, keeper: Keeper
   const askingFor = askingAs('recogniser', name, settings, keeper);
   const transcribeAs =
     (detail: Detail): TranscribePiece =>
-    async (samples, { language, traceContext, whom }, signal) => {
-      const form = formOf(samples, settings.sttModel, language, detail);
+    async (wav, { language, traceContext, whom }, signal) => {
+      const form = formOf(wav, settings.sttModel, language, detail);
       const request = { path: '/audio/transcriptions', ...form, traceContext };
       return servicesOf(settings).whole(request, PIECE, signal, askingFor(whom));
     };

@@ -79,8 +79,8 @@ export const remoteSamples = (
   rate: number,
 ): AsyncIterable<Int16Array> => samplesOfParts(format === 'wav' ? withoutHeader(parts, rate) : parts);
 
-/** A WAV file of 16 kHz samples. */
-export function wavFile(samples: Int16Array): Buffer {
+/** A WAV file of the samples. `rate`: Hz. */
+export function wavFile(samples: Int16Array, rate = RECOGNITION_RATE): Buffer {
   const data = bytesOf(samples);
   const header = Buffer.alloc(44);
   header.write('RIFF', 0, 'latin1');
@@ -89,8 +89,8 @@ export function wavFile(samples: Int16Array): Buffer {
   header.writeUInt32LE(16, 16);
   header.writeUInt16LE(PCM, 20);
   header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(RECOGNITION_RATE, 24);
-  header.writeUInt32LE(RECOGNITION_RATE * BYTES_PER_SAMPLE, 28);
+  header.writeUInt32LE(rate, 24);
+  header.writeUInt32LE(rate * BYTES_PER_SAMPLE, 28);
   header.writeUInt16LE(BYTES_PER_SAMPLE, 32);
   header.writeUInt16LE(8 * BYTES_PER_SAMPLE, 34);
   header.write('data', 36, 'latin1');

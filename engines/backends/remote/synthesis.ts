@@ -16,9 +16,9 @@ import { remoteSamples } from './audio.js';
 import { asPromised } from './encoded.js';
 import { Inactivity } from './inactivity.js';
 import {
+  broken,
   discard,
   headerOf,
-  partsOf,
   type RemoteAddress,
   type RemoteReply,
   type RemoteRequest,
@@ -103,7 +103,10 @@ async function* answer(
     begun(answering);
     const { reply } = answering;
     checkType(reply);
-    yield* inactivity.watch(partsOf(reply, inactivity.signal), stallMs, stalled(stallMs));
+    yield* inactivity.watch(reply.body as AsyncIterable<Uint8Array>, stallMs, stalled(stallMs));
+  } catch (error) {
+    inactivity.signal.throwIfAborted();
+    throw error instanceof ServiceError ? error : broken(error);
   } finally {
     inactivity.over();
   }

@@ -1,4 +1,7 @@
-/** Recognition by a remote service: long audio in pieces cut at quiet places, one after the other. */
+/**
+ * Recognition by a remote service: audio as it came, which the service brings to the rate of its model; long audio in pieces cut at quiet
+ * places, one after the other.
+ */
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LANGUAGE_CODES } from '../../../contracts/speech/languages.js';
@@ -8,16 +11,20 @@ import { share, wordsIn } from '../../alignment/transcript-words.js';
 import { createTranscriber, type Transcriber } from '../../long-audio.js';
 import { frames } from '../frames.js';
 import { SpanCutter } from '../span-cutter.js';
+import { wavFile } from './audio.js';
 import type { RemoteSettings } from './settings.js';
 import type { ForWhom } from '../../../contracts/ports/parts.js';
 import type { TraceContext } from '../../../contracts/ports/trace.js';
 
 /** A piece of five minutes has 9.6 MB, below the upload limit of services. */
 const PIECE_SECONDS = 300;
+const PIECE_SAMPLES = PIECE_SECONDS * RECOGNITION_RATE;
 const REPLY_BYTES = 16 * 1024 * 1024;
 const FRAME = RECOGNITION_RATE / 10;
 /** Quieter audio counts as silence: services are known to hear words in it. */
 const AUDIBLE = 50;
+
+const isAudible = (samples: Int16Array): boolean => samples.some((sample) => Math.abs(sample) > AUDIBLE);
 
 /** Everything counts as speech: the service finds the pauses itself. */
 const unbroken: VoiceActivity = {
@@ -116,8 +123,9 @@ export const pieceOf = (reply: Buffer): SttPiece => pieceIn(jsonIn(reply) as Rem
 /** How the reply to one piece is read. */
 export const PIECE = { most: REPLY_BYTES, read: pieceOf };
 
+/** `wav`: the piece as a WAV file, 16-bit mono. */
 export type TranscribePiece = (
-  samples: Int16Array,
+  wav: Buffer,
   options: {
     readonly language?: string;
     readonly traceContext?: TraceContext;
@@ -126,7 +134,7 @@ export type TranscribePiece = (
   signal: AbortSignal,
 ) => Promise<SttPiece>;
 
-/** A transcriber over `transcribe`, which gets pieces of at most PIECE_SECONDS that are not silent. */
+/** A transcriber over `transcribe`, which gets pieces of at most PIECE_SAMPLES that are not silent. */
 export function remoteTranscriber(
   name: string,
   { languages, sttModel: model }: Pick<RemoteSettings, 'languages' | 'sttModel'>,
@@ -134,12 +142,15 @@ export function remoteTranscriber(
 ): Transcriber {
   const engine: SttEngine = {
     name,
-    capabilities: { languages: languages ?? 'any', maxPieceSeconds: PIECE_SECONDS, words: true },
-    async transcribe(samples, options, signal) {
+    capabilities: {
+      languages: languages ?? 'any',
+      maxPieceSeconds: PIECE_SECONDS,
+      ownRateSamples: PIECE_SAMPLES,
+      words: true,
+    },
+    async transcribe(samples, { sampleRate, ...options }, signal) {
       signal.throwIfAborted();
-      return samples.some((sample) => Math.abs(sample) > AUDIBLE)
-        ? transcribe(samples, options, signal)
-        : { text: '' };
+      return isAudible(samples) ? transcribe(wavFile(samples, sampleRate), options, signal) : { text: '' };
     },
   };
   return { ...createTranscriber({ engine, voiceActivity: unbroken }), model };

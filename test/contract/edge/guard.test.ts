@@ -1,4 +1,5 @@
 /** Request smuggling: a request that two parsers could read differently closes the connection, and no handler runs. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from '../../fixtures/tap.js';
 import { until } from '../../fixtures/until.js';
 import { exchange, get, json, post, RawClient, stacks, startEdge } from '../../fixtures/edge/edge.js';
@@ -76,7 +77,8 @@ const refused = (reply: string): boolean => reply === '' || /^HTTP\/1\.1 (4\d\d|
 
 async function* streamed(): AsyncGenerator<string> {
   yield 'first';
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTurn();
+  await nextTurn();
   yield 'second';
 }
 

@@ -2,13 +2,17 @@
  * Legal requests that few clients make: HTTP/1.0, an upgrade to another protocol, an unknown expectation, half of a
  * handshake. Each is served, or refused with a message, on both adapters.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from '../../fixtures/tap.js';
 import { readAll } from '../../../gateway/server/bodies/body.js';
 import { accept, handshake, type Seen } from '../../fixtures/edge/sockets.js';
 import { bodyOf, exchange, get, post, RawClient, stacks, startEdge } from '../../fixtures/edge/edge.js';
 
+/** Fails once its first part has been sent. */
 async function* failing(): AsyncGenerator<string> {
   yield 'first ';
+  await nextTurn();
+  await nextTurn();
   throw new Error('it broke');
 }
 

@@ -1,4 +1,5 @@
 /** Requests and replies on both adapters: routing, framing, CORS. */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Test } from 'tap';
 import t from '../../fixtures/tap.js';
 import { ask, headOf, watched } from '../../fixtures/edge/requests.js';
@@ -36,6 +37,19 @@ async function shapes(t: Test, base: string): Promise<void> {
   t.equal(options.status, 204);
   t.equal(options.headers.get('allow'), 'GET, HEAD, OPTIONS');
   t.match((await about('/a/echo/%zz')).text, '{"a":"invalid_request"');
+}
+
+/** Each part comes in a turn of its own. */
+async function* slowly(...parts: readonly string[]): AsyncGenerator<string> {
+  for (const part of parts) {
+    yield part;
+    await pause(20);
+  }
+}
+
+async function* failing(part: string): AsyncGenerator<string> {
+  yield part;
+  throw new Error('broken');
 }
 
 const onEach = eachStack(t);
@@ -89,6 +103,14 @@ onEach(
         headers: { 'Content-Length': '7', Connection: 'x' },
         body: watched(3, 'abc').stream(),
       })),
+      get('/slow', async () => ({ status: 200, body: slowly('abc', 'abc') })),
+      get('/long', async () => ({ status: 200, body: watched(5, 'abc'.repeat(1000)).stream() })),
+      get('/events', async () => ({
+        status: 200,
+        headers: { 'content-type': 'text/event-stream' },
+        body: watched(1, 'data: 1\n\n').stream(),
+      })),
+      get('/fails', async () => ({ status: 200, body: failing('abc') })),
       get('/empty', async () => ({ status: 200, body: watched(0).stream() })),
       get('/blank', async () => ({ status: 200, body: watched(2, '').stream() })),
       get('/split', async () => ({ status: 200, headers: { 'x-a': 'b\r\nset-cookie: c' } })),
@@ -109,9 +131,17 @@ onEach(
     t.equal(bodyOf(await exchange(server.port, ask('/bytes'))), '\x01\x02\xff');
     t.equal(await (await fetch(`${server.base}/large`)).text(), large);
     t.notMatch(await headOf(server.port, ask('/none')), /content-length|transfer-encoding/i);
-    const streamed = await exchange(server.port, ask('/stream'));
-    t.match(streamed, /transfer-encoding: chunked/i);
-    t.notMatch(streamed, /content-length/i, 'framing is the edge’s own');
+    const atOnce = await exchange(server.port, ask('/stream'));
+    t.match(atOnce, /content-length: 9\r\n/i, 'framing is the edge’s own');
+    t.notMatch(atOnce, /transfer-encoding/i);
+    for (const path of ['/slow', '/long', '/events']) {
+      const streamed = await exchange(server.port, ask(path));
+      t.match(streamed, /transfer-encoding: chunked/i, path);
+      t.notMatch(streamed, /content-length/i, path);
+    }
+    t.equal(await (await fetch(`${server.base}/slow`)).text(), 'abcabc');
+    t.equal(await (await fetch(`${server.base}/long`)).text(), 'abc'.repeat(5000));
+    t.match(await exchange(server.port, ask('/fails')), /^HTTP\/1\.1 500 /, 'nothing was sent yet');
     t.equal(await (await fetch(`${server.base}/stream`)).text(), 'abcabcabc');
     t.equal(await (await fetch(`${server.base}/empty`)).text(), '');
     t.equal(await (await fetch(`${server.base}/blank`)).text(), '');

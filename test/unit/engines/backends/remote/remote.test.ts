@@ -1,8 +1,10 @@
 /** Answers of remote services: audio in parts, WAV headers, transcripts of several shapes; their configuration. */
 import t from '../../../../fixtures/tap.js';
+import { bytesOf, samplesOf } from '../../../../../contracts/audio.js';
 import { remoteSamples, wavFile } from '../../../../../engines/backends/remote/audio.js';
 import { endpoint } from '../../../../../engines/backends/remote/request.js';
 import { pieceOf, remoteTranscriber } from '../../../../../engines/backends/remote/transcription.js';
+import type { TimedSegment, TranscribeOptions } from '../../../../../engines/long-audio.js';
 import { readConfig } from '../../../../../gateway/config.js';
 import { engineRoles, reachEngines } from '../../../../../gateway/wiring/engines.js';
 import { joined, silence, streamed } from '../../../../fixtures/engines/listening.js';
@@ -19,6 +21,9 @@ async function collected(audio: AsyncIterable<Int16Array>): Promise<Int16Array> 
   for await (const part of audio) parts.push(part.slice());
   return joined(...parts);
 }
+
+/** Samples and rate of a WAV file of ours. */
+const samplesIn = (wav: Buffer) => ({ rate: wav.readUInt32LE(24), samples: samplesOf(wav.subarray(44)) });
 
 t.test('samples come whole from parts of any length, raw and from a WAV', async (t) => {
   const wav = wavFile(samples);
@@ -101,8 +106,8 @@ t.test('words are those of the service, else those of its segments', async (t) =
 
 t.test('long audio goes in pieces that lose nothing, silence does not go', async (t) => {
   const heard: number[] = [];
-  const transcriber = remoteTranscriber('remote', { sttModel: 'heard-1' }, async (samples) => {
-    heard.push(samples.length);
+  const transcriber = remoteTranscriber('remote', { sttModel: 'heard-1' }, async (wav) => {
+    heard.push(samplesIn(wav).samples.length);
     return { text: `piece ${heard.length}`, words: [{ text: 'w', start: 1, end: 2 }] };
   });
   const loud = new Int16Array(16_000 * 400).fill(3000);
@@ -118,6 +123,43 @@ t.test('long audio goes in pieces that lose nothing, silence does not go', async
   t.equal(found[1]!.words![0]!.start, found[1]!.start + 1, 'times count from the start of the audio');
   for await (const segment of transcriber.transcribe(streamed(silence(5)), {}, signal)) t.fail(segment.text);
   t.equal(heard.length, 2);
+});
+
+t.test('audio of a known length goes as it came, at its own rate, if it is short', async (t) => {
+  const heard: { readonly rate: number; readonly samples: Int16Array }[] = [];
+  const transcriber = remoteTranscriber('remote', { sttModel: 'heard-1' }, async (wav) => {
+    heard.push(samplesIn(wav));
+    return { text: 'said', language: 'de', words: [{ text: 'said', start: 0.25, end: 0.5 }] };
+  });
+  const { signal } = new AbortController();
+  const loud = (seconds: number, rate: number) =>
+    Int16Array.from({ length: seconds * rate }, (_, at) => (at % 200) * 100 - 10_000);
+  const segmentsFor = async (samples: Int16Array, sampleRate: number, more: TranscribeOptions) => {
+    const found: TimedSegment[] = [];
+    for await (const each of transcriber.transcribe(streamed(samples), { sampleRate, ...more }, signal))
+      found.push(each);
+    return found;
+  };
+  const [clip, seconds] = [loud(2, 44_100), 2];
+  const segment = { text: 'said', start: 0, end: 2, language: 'de' };
+  const words = [{ text: 'said', start: 0.25, end: 0.5 }];
+  t.strictSame(await segmentsFor(clip, 44_100, { seconds, words: true }), [{ ...segment, words }]);
+  t.strictSame(await segmentsFor(clip, 44_100, { seconds }), [segment]);
+  for (const each of heard)
+    t.ok(each.rate === 44_100 && Buffer.from(bytesOf(clip)).equals(bytesOf(each.samples)), 'all of it');
+  t.equal(heard.length, 2);
+  t.strictSame(await segmentsFor(silence(1), 8000, { seconds: 2 }), []);
+  t.strictSame(await segmentsFor(new Int16Array(0), 8000, { seconds: 0 }), []);
+  t.equal(heard.length, 2, 'neither silence nor nothing goes');
+  await segmentsFor(clip, 44_100, {});
+  t.equal(heard.at(-1)!.rate, 16_000, 'of an unknown length');
+  const before = heard.length;
+  await segmentsFor(loud(101, 48_000), 48_000, { seconds: 101 });
+  t.strictSame(
+    heard.slice(before).map(({ rate, samples }) => [rate, Math.round(samples.length / rate)]),
+    [[16_000, 101]],
+    'more bytes than services take',
+  );
 });
 
 t.test('remotes are configured by variables, and named where they are missing', async (t) => {
