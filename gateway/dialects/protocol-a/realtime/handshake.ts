@@ -2,6 +2,7 @@
  * The handshake of a realtime socket (docs/contract/protocol-a.md 5.1; docs/contract/decisions.md "Protocol A"): the caller, the kind
  * of session, the options. A wrong key refuses the upgrade; any other error is sent in band, then the socket closes with 1008.
  */
+import { LRUCache } from 'lru-cache';
 import {
   CLIENT_SECRET_PREFIX,
   type RedeemedSecret,
@@ -94,14 +95,26 @@ function namedModel(
   return { transcription: readTranscription({ model: name }, vocabulary, 'model') };
 }
 
+/** Settings that sessions begin with, by vendor, kind and named model: one object for all of them (`shownText`). */
+const beginnings = new LRUCache<string, Settings>({ max: 64 });
+
+function beginningOf(kind: SessionKind, request: HttpRequest, parts: ProtocolAParts): Settings {
+  const { vocabulary } = parts;
+  const key = `${vocabulary.vendor} ${kind} ${request.query.get('model') ?? ''}`;
+  const known = beginnings.get(key);
+  if (known) return known;
+  const made = { ...defaultSettings(kind, vocabulary), ...namedModel(kind, request, parts) };
+  beginnings.set(key, made);
+  return made;
+}
+
 function settingsOf(
   request: HttpRequest,
   secret: RedeemedSecret | undefined,
   parts: ProtocolAParts,
 ): Settings {
-  const { vocabulary } = parts;
-  const kind = kindOf(request, secret, vocabulary.vendor);
-  const settings = { ...defaultSettings(kind, vocabulary), ...namedModel(kind, request, parts) };
+  const kind = kindOf(request, secret, parts.vocabulary.vendor);
+  const settings = beginningOf(kind, request, parts);
   return secret ? updated(settings, secret.session, parts) : settings;
 }
 
