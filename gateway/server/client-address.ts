@@ -4,6 +4,7 @@
  * addresses, so that entries added by a client are never believed. PUBLIC_URL wins over all of this for the base URL.
  */
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Subnet = [Address, number];
@@ -25,9 +26,34 @@ const MOST_HOPS = 32;
 
 const HOST = /^[A-Za-z0-9._~:[\]%-]{1,255}$/;
 
+/** Texts of addresses whose meaning is kept: peers come again with each request, proxies with those of all clients. */
+const KEPT = 4096;
+/** No longer text is kept, nor is any an address. */
+const ADDRESS_LENGTH = 64;
+
+interface Parsed {
+  readonly address: Address | undefined;
+  /** In its usual spelling; other text stays as it is. */
+  readonly usual: string;
+}
+
+function parsedAnew(text: string): Parsed {
+  const address = ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
+  return { address, usual: address?.toString() ?? text };
+}
+
+const known = new LRUCache<string, Parsed>({ max: KEPT });
+
+function parsed(text: string): Parsed {
+  const before = known.get(text);
+  if (before) return before;
+  const anew = parsedAnew(text);
+  if (text.length <= ADDRESS_LENGTH) known.set(text, anew);
+  return anew;
+}
+
 /** Undefined if the text is no address. IPv4-mapped IPv6 becomes IPv4. */
-const parse = (address: string): Address | undefined =>
-  ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
+const parse = (text: string): Address | undefined => parsed(text).address;
 
 const WITH_PORT = /^(?:\[([^\]]+)\](?::\d{1,5})?|(\d+(?:\.\d+){3}):\d{1,5})$/;
 
@@ -77,10 +103,9 @@ export class Origins {
 
   /** The client's address in its usual spelling. */
   clientAddress(peer: string, headers: Headers): string {
-    const direct = parse(peer);
-    if (!direct) return peer;
-    const forwarded = this.#trusts(direct) ? headers.get('x-forwarded-for') : undefined;
-    return (forwarded === undefined ? direct : this.#lastUntrusted(direct, forwarded)).toString();
+    const { address: direct, usual } = parsed(peer);
+    const forwarded = direct && this.#trusts(direct) ? headers.get('x-forwarded-for') : undefined;
+    return direct && forwarded !== undefined ? this.#lastUntrusted(direct, forwarded).toString() : usual;
   }
 
   /**
