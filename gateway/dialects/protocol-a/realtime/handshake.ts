@@ -47,13 +47,18 @@ export interface RealtimeCaller {
   readonly secret?: RedeemedSecret;
 }
 
-/** The client secret, if the key is one. Errors: `invalid_key`, `overloaded`. */
-export async function redeemed(
+type Redeeming = Pick<ProtocolAParts, 'clientSecrets'>;
+
+/** The client secret, if the key is one; at once if it is none. Errors: `invalid_key`, `overloaded`. */
+export function redeemed(
   request: HttpRequest,
-  { clientSecrets }: Pick<ProtocolAParts, 'clientSecrets'>,
-): Promise<RedeemedSecret | undefined> {
+  parts: Redeeming,
+): Promise<RedeemedSecret> | undefined {
   const key = keyOf(request);
-  if (!key?.startsWith(CLIENT_SECRET_PREFIX)) return undefined;
+  return key?.startsWith(CLIENT_SECRET_PREFIX) ? redeem(key, parts) : undefined;
+}
+
+async function redeem(key: string, { clientSecrets }: Redeeming): Promise<RedeemedSecret> {
   const secret = await clientSecrets.redeem(key);
   if (!secret) throw new ServiceError('invalid_key');
   return secret;
