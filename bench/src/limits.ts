@@ -89,6 +89,7 @@ export const LIMITS: Readonly<Record<string, Limit>> = {
   'growth.transcription.rise': atMost(1.25),
   'growth.calls.rise': atMost(1.25),
   'joins.failed': atMost(0),
+  'ended-calls.memory': atMost(0.2),
   'phone.answer': atMost(700),
   'phone.frames.late': atMost(0.5),
   'phone.failed': atMost(0),
