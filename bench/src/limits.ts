@@ -95,7 +95,7 @@ export const LIMITS: Readonly<Record<string, Limit>> = {
   'phone.failed': atMost(0),
   'phone.speech.answer': atMost(700),
   'phone.speech.failed': atMost(0),
-  'sessions.create': ratioAtLeast(0.7),
+  'sessions.create': ratioAtLeast(0.75),
   'sessions.create.failed': atMost(0),
   'sessions.list': atMost(5),
   'sessions.list.total': atMost(20),
