@@ -95,10 +95,16 @@ export class SocketHost {
     accept: SocketAccept,
     { generationId, clientAddress }: Pick<HttpRequest, 'generationId' | 'clientAddress'>,
   ): WireEvents {
-    const connection = new SocketConnection(wire, accept, { generationId, clientAddress }, this.around, () => {
-      this.#open.delete(connection);
-      this.ended();
-    });
+    const connection = new SocketConnection(
+      wire,
+      accept,
+      { generationId, clientAddress },
+      this.around,
+      () => {
+        this.#open.delete(connection);
+        this.ended();
+      },
+    );
     this.#open.add(connection);
     if (accept.unauthenticated === true) {
       const holder = accept.provenAs ?? clientAddress;

@@ -36,7 +36,12 @@ async function ended(server: StartedServer): Promise<void> {
   while (sumOf(await readMetrics(server), 'gateway_calls') > 0 && performance.now() < end) await pause(500);
 }
 
-function report(context: Context, rounds: readonly number[], held: readonly Held[], phases: readonly Phase[]) {
+function report(
+  context: Context,
+  rounds: readonly number[],
+  held: readonly Held[],
+  phases: readonly Phase[],
+) {
   const [first, before, last] = [held[0]!, held.at(-2)!, held.at(-1)!];
   const n = Math.max(...rounds);
   const common = { subject: 'gateway', unit: 'MB', n, doubts: doubtsIn(...phases) };

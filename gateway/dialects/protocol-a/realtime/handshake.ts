@@ -50,10 +50,7 @@ export interface RealtimeCaller {
 type Redeeming = Pick<ProtocolAParts, 'clientSecrets'>;
 
 /** The client secret, if the key is one; at once if it is none. Errors: `invalid_key`, `overloaded`. */
-export function redeemed(
-  request: HttpRequest,
-  parts: Redeeming,
-): Promise<RedeemedSecret> | undefined {
+export function redeemed(request: HttpRequest, parts: Redeeming): Promise<RedeemedSecret> | undefined {
   const key = keyOf(request);
   return key?.startsWith(CLIENT_SECRET_PREFIX) ? redeem(key, parts) : undefined;
 }
