@@ -1,7 +1,7 @@
 /**
  * Transcribes audio of any length: voice activity detection cuts it into pieces that the engine accepts, and each is
  * transcribed while the next one is detected. Input and output are streams; only the current piece and the next one are
- * in memory. Short audio is one piece as it is, where the engine takes any rate (ops/adr/0090-audio-as-it-came.md).
+ * in memory. Short audio is one piece as it is, where the engine takes any rate (ops/adr/0083-audio-as-it-came.md).
  */
 import { joinSamples, RECOGNITION_RATE } from '../contracts/audio.js';
 import type { LanguageCode } from '../contracts/speech/languages.js';

@@ -15,9 +15,9 @@ import {
   type SessionRecord,
   type Sessions,
 } from '../contracts/ports/sessions/sessions.js';
-import type { Sql, Transaction } from './postgres/sql.js';
+import type { Fragment, Sql, Transaction } from './postgres/sql.js';
 import { transfersOf } from './phone/phone-transfers.js';
-import { hasCallLeft, withCallPlace, withChatPlace } from './sessions/call-places.js';
+import { callIsLeft, hasCallLeft, withCallPlace, withChatPlace } from './sessions/call-places.js';
 import { listSessions } from './sessions/list.js';
 import { numberColumns } from './sessions/numbers.js';
 import { type PlanContents, storedPlan } from './plans/plan-contents.js';
@@ -72,6 +72,7 @@ const insertion = (
   sql: Sql | Transaction,
   { ids, prices }: SessionParts,
   session: NewSession,
+  mayBegin: Fragment = sql`true`,
 ): Promise<Row[]> => {
   const { plan, agentId, workspaceId, leg, reserved = false } = session;
   const { caller, dialled, direction } = numberColumns(leg);
@@ -97,6 +98,7 @@ const insertion = (
       from workspaces w, waiting
       where w.id = ${workspaceId}
         and waiting.sessions < ${LIMITS.session.pending} and (${needsNoAgent(session)} or exists (select from agent))
+        and ${mayBegin}
       returning *
     )
     select ${columns(sql)} from s`;
@@ -109,7 +111,8 @@ async function inserted(parts: SessionParts, session: NewSession): Promise<reado
   if (source === 'chat') return withChatPlace(sql, workspaceId, (tx) => insertion(tx, parts, session));
   if (reserved) return withCallPlace(sql, workspaceId, most, (tx) => insertion(tx, parts, session));
   // Not the last word: it gets its place when it is joined.
-  return (await hasCallLeft(sql, workspaceId, most)) ? insertion(sql, parts, session) : undefined;
+  const rows = await insertion(sql, parts, session, callIsLeft(sql, workspaceId, most));
+  return rows.length > 0 || (await hasCallLeft(sql, workspaceId, most)) ? rows : undefined;
 }
 
 async function insert(parts: SessionParts, session: NewSession): Promise<SessionRecord> {

@@ -53,8 +53,6 @@ export const LIMITS: Readonly<Record<string, Limit>> = {
   'codecs.opus': ratioAtLeast(0.9),
   'conversation.calls_per_core': atLeast(110),
   'conversation.media': ratioAtMost(2),
-  // MB that an ended call leaves behind.
-  'conversation.memory_left': atMost(0.2),
   'conversation.frames.late': atMost(0.5),
   'conversation.unanswered': atMost(0),
   // A call by socket costs no more than one by telephone; a tenth is what two runs of the same differ by.
@@ -103,6 +101,7 @@ export const LIMITS: Readonly<Record<string, Limit>> = {
   'growth.sockets.rise': atMost(1.25),
   'growth.sessions.rise': atMost(1.25),
   'joins.failed': atMost(0),
+  'ended-calls.memory': atMost(0.2),
   'phone.answer': atMost(700),
   'phone.frames.late': atMost(0.5),
   'phone.failed': atMost(0),

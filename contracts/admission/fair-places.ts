@@ -110,23 +110,32 @@ export class FairPlaces {
     return { withdraw: () => this.#withdraw(job), leave: () => this.#leave(job) };
   }
 
-  /** Waits for a slot; the result returns it. Errors: `engine_busy`; the signal's reason if it aborts first. */
-  turn(owner: JobOwner, signal: AbortSignal): Promise<() => void> {
+  /**
+   * Waits for a slot; the result returns it. `signal`: that which ends the wait, or what makes it, called only if there is a wait.
+   * Errors: `engine_busy`; the signal's reason if it aborts first.
+   */
+  turn(owner: JobOwner, signal: AbortSignal | (() => AbortSignal)): Promise<() => void> {
     return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason as Error);
-      const left = new AbortController();
+      if (typeof signal !== 'function' && signal.aborted) return reject(signal.reason as Error);
+      let settled = false;
+      let stopListening = (): void => undefined;
       const settle = (end: () => void): void => {
-        left.abort();
+        settled = true;
+        stopListening();
         end();
       };
       const ticket = this.enter(owner, {
         begin: () => settle(() => resolve(() => ticket.leave())),
         refuse: (error) => settle(() => reject(error)),
       });
+      // Most slots are free: listening costs more than they do.
+      if (settled) return;
+      const over = typeof signal === 'function' ? signal() : signal;
       const withdraw = (): void => {
-        if (ticket.withdraw()) reject(signal.reason as Error);
+        if (ticket.withdraw()) reject(over.reason as Error);
       };
-      signal.addEventListener('abort', withdraw, { once: true, signal: left.signal });
+      stopListening = () => over.removeEventListener('abort', withdraw);
+      over.addEventListener('abort', withdraw, { once: true });
     });
   }
 

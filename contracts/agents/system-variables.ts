@@ -3,6 +3,7 @@
  * them, never a request, once when the session is created, and alike for all agents that take its call over.
  */
 import type { PhoneLeg } from '../phone/phone.js';
+import { zoneFormats } from '../time/zone-formats.js';
 
 export const SYSTEM_NAMES = [
   'channel',
@@ -42,15 +43,15 @@ const E164 = /^\+[1-9]\d{6,14}$/;
 const numeral = (address: string | null = ''): string =>
   address !== null && E164.test(address) ? address : '';
 
+const dayFormat = zoneFormats('en', { year: 'numeric', month: '2-digit', day: '2-digit' });
+
 /** `YYYY-MM-DD` there, in any language. */
 function dayOf(now: Date, timeZone: string): string {
-  const format = new Intl.DateTimeFormat('en', {
-    timeZone,
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-  });
-  const parts = new Map(format.formatToParts(now).map(({ type, value }) => [type, value]));
+  const parts = new Map(
+    dayFormat(timeZone)
+      .formatToParts(now)
+      .map(({ type, value }) => [type, value]),
+  );
   return `${parts.get('year')}-${parts.get('month')}-${parts.get('day')}`;
 }
 

@@ -2,6 +2,7 @@
  * The places of each role's jobs, by the policy of contracts/admission/fair-places.ts: at once in one process of the role,
  * of these kept for live work, and waiting, of either kind. docs/operate/fair-admission.md is its table.
  */
+import { MiB, SECOND } from './units.js';
 
 /** A job of speech waits on its reader or its audio most of the time, and holds no engine meanwhile. */
 const SPEAKING = { slots: 128, keptForLive: 32, queue: 64 } as const;
@@ -26,3 +27,9 @@ export const JOB_PLACES = {
    */
   media: { slots: 2048, keptForLive: 1920, queue: 0, share: 1 },
 } as const;
+
+/**
+ * A media worker that has carried nothing for so long is replaced if it holds so much more memory than at its start
+ * (processes/child/idle-retirement.ts).
+ */
+export const SWOLLEN_MEDIA = { idleMs: 30 * SECOND, bytes: 16 * MiB } as const;

@@ -26,20 +26,34 @@ const MOST_HOPS = 32;
 
 const HOST = /^[A-Za-z0-9._~:[\]%-]{1,255}$/;
 
-/** Undefined if the text is no address. IPv4-mapped IPv6 becomes IPv4. */
-const parse = (address: string): Address | undefined =>
-  ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
+/** Texts of addresses whose meaning is kept: peers come again with each request, proxies with those of all clients. */
+const KEPT = 4096;
+/** No longer text is kept, nor is any an address. */
+const ADDRESS_LENGTH = 64;
 
-/** The peers seen last, each parsed once: most send many requests. */
-const peers = new LRUCache<string, { readonly address: Address | undefined }>({ max: 1000 });
-
-function addressOf(peer: string): Address | undefined {
-  const known = peers.get(peer);
-  if (known) return known.address;
-  const address = parse(peer);
-  peers.set(peer, { address });
-  return address;
+interface Parsed {
+  readonly address: Address | undefined;
+  /** In its usual spelling; other text stays as it is. */
+  readonly usual: string;
 }
+
+function parsedAnew(text: string): Parsed {
+  const address = ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
+  return { address, usual: address?.toString() ?? text };
+}
+
+const known = new LRUCache<string, Parsed>({ max: KEPT });
+
+function parsed(text: string): Parsed {
+  const before = known.get(text);
+  if (before) return before;
+  const anew = parsedAnew(text);
+  if (text.length <= ADDRESS_LENGTH) known.set(text, anew);
+  return anew;
+}
+
+/** Undefined if the text is no address. IPv4-mapped IPv6 becomes IPv4. */
+const parse = (text: string): Address | undefined => parsed(text).address;
 
 const WITH_PORT = /^(?:\[([^\]]+)\](?::\d{1,5})?|(\d+(?:\.\d+){3}):\d{1,5})$/;
 
@@ -89,10 +103,9 @@ export class Origins {
 
   /** The client's address in its usual spelling. */
   clientAddress(peer: string, headers: Headers): string {
-    const direct = addressOf(peer);
-    if (!direct) return peer;
-    const forwarded = this.#trusts(direct) ? headers.get('x-forwarded-for') : undefined;
-    return (forwarded === undefined ? direct : this.#lastUntrusted(direct, forwarded)).toString();
+    const { address: direct, usual } = parsed(peer);
+    const forwarded = direct && this.#trusts(direct) ? headers.get('x-forwarded-for') : undefined;
+    return direct && forwarded !== undefined ? this.#lastUntrusted(direct, forwarded).toString() : usual;
   }
 
   /**
@@ -100,7 +113,7 @@ export class Origins {
    * a trusted proxy's X-Forwarded-For counts, and only if all of its entries are addresses.
    */
   isPrivate(peer: string, headers: Headers): boolean {
-    const direct = addressOf(peer);
+    const direct = parse(peer);
     if (!direct) return false;
     const client = FORWARDING.some((name) => headers.has(name)) ? this.#forwarded(direct, headers) : direct;
     return client !== undefined && PRIVATE_RANGES.includes(client.range());
@@ -109,7 +122,7 @@ export class Origins {
   /** The base URL, without a slash at the end. */
   baseUrl(peer: string, headers: Headers): string {
     if (this.publicUrl !== undefined) return this.publicUrl;
-    const direct = this.#trusted.length > 0 ? addressOf(peer) : undefined;
+    const direct = this.#trusted.length > 0 ? parse(peer) : undefined;
     const proxied = direct !== undefined && this.#trusts(direct);
     const scheme = proxied ? lastOf(headers.get('x-forwarded-proto')).toLowerCase() : '';
     const host = proxied ? lastOf(headers.get('x-forwarded-host')) : '';

@@ -27,6 +27,7 @@ export class EdgeRequest implements HttpRequest {
   #abort: AbortController | undefined;
   #abortReason: Error | undefined;
   #query: URLSearchParams | undefined;
+  #clientAddress: string | undefined;
   /** Undefined once the request has ended. */
   #closers: (() => void)[] | undefined = [];
 
@@ -58,7 +59,7 @@ export class EdgeRequest implements HttpRequest {
   }
 
   get clientAddress(): string {
-    return this.origins.clientAddress(this.arrival.peerAddress, this.headers);
+    return (this.#clientAddress ??= this.origins.clientAddress(this.arrival.peerAddress, this.headers));
   }
 
   get fromPrivateNetwork(): boolean {

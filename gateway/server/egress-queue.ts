@@ -21,14 +21,13 @@ export class EgressQueue {
   #waitingBytes = 0;
   #waitingMemory = 0;
   #acceptedBytes = 0;
-  readonly #memory: MeteredMemory;
+  #memory: MeteredMemory | undefined;
 
+  /** `share`: opened with the first frame that does not leave at once. */
   constructor(
     private readonly wire: Wire,
-    share: MemoryShare,
-  ) {
-    this.#memory = new MeteredMemory(share);
-  }
+    private readonly share: () => MemoryShare,
+  ) {}
 
   /** Bytes that are not with the kernel yet. */
   get bytes(): number {
@@ -44,10 +43,15 @@ export class EgressQueue {
   push(frame: string | Uint8Array): number {
     const size = sizeOf(frame);
     this.#acceptedBytes += size;
+    if (this.#head === this.#frames.length && this.wire.bufferedBytes < WIRE_BYTES) this.wire.send(frame);
+    else this.#wait(frame, size);
+    return size;
+  }
+
+  #wait(frame: string | Uint8Array, size: number): void {
     this.#frames.push(frame);
     this.#count(size, 1);
     this.#pass();
-    return size;
   }
 
   /** Passes frames to the wire until it is full. */
@@ -58,7 +62,9 @@ export class EgressQueue {
 
   /** Charges what waits now. False if there is no memory for it. */
   charge(): boolean {
-    return this.#memory.set(this.#waitingMemory + this.wire.bufferedBytes);
+    const bytes = this.#waitingMemory + this.wire.bufferedBytes;
+    if (bytes === 0 && !this.#memory) return true;
+    return (this.#memory ??= new MeteredMemory(this.share())).set(bytes);
   }
 
   /** Drops frames that were not passed to the wire. */

@@ -88,6 +88,8 @@ const covers = (prefix: string, path: string): boolean =>
 
 export class Router {
   readonly #root = branch();
+  /** Routes without parameters by method, then path: nothing else can win over them. */
+  readonly #literals = new Map<string, Map<string, Match>>();
   readonly #prefixes: readonly { readonly prefix: string; readonly dialect: Dialect }[];
   #depth = 0;
 
@@ -103,6 +105,10 @@ export class Router {
   }
 
   find(method: string, path: string): Match {
+    return this.#literals.get(method)?.get(path) ?? this.#search(method, path);
+  }
+
+  #search(method: string, path: string): Match {
     const { endpoint, values, allowed } = this.#look(method, path);
     if (endpoint) return { endpoint, values };
     const meant = allowed.size === 0 ? this.#meant(method, path) : undefined;
@@ -160,7 +166,13 @@ export class Router {
     const last = segments.at(-1) ?? '';
     file(childOf(parent, last), method, endpoint);
     if (PARAMETER.exec(last)?.[2]) file(parent, method, endpoint);
+    if (parameters.length === 0) this.#addLiteral(method, endpoint);
     this.#depth = Math.max(this.#depth, segments.length);
+  }
+
+  #addLiteral(method: string, endpoint: Endpoint): void {
+    const paths = this.#literals.get(method) ?? new Map<string, Match>();
+    this.#literals.set(method, paths.set(endpoint.pattern, { endpoint, values: [] }));
   }
 
   #walk(at: Branch, index: number, search: Search): Endpoint | undefined {

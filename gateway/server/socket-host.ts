@@ -1,64 +1,21 @@
 /**
- * WebSockets above the adapters: an egress queue for each, the limit on frames, the connection cap, slow
- * readers, the memory of what waits, orderly closing (docs/contract/limits.md; contracts/close-codes.ts).
- *
- * Invariants: frames leave in the order of `send`; `closed` is called exactly once and nothing after it;
- * after `close` only frames that are queued already are sent, and none is received; a connection whose client
- * does not read ends within GRACE_MS of its queue being full; no memory stays charged to a connection that has closed.
+ * The WebSockets of a server above the adapters: their handshakes, those that are open, those that wait to be authenticated
+ * (docs/contract/limits.md). Each is a connection (socket-connection.ts).
  */
-import { CLOSE, type CloseReason, endingFor } from '../../contracts/close-codes.js';
-import type { Clock } from '../../contracts/clock.js';
+import type { CloseReason } from '../../contracts/close-codes.js';
 import { eachInTurns } from '../../contracts/time/loop-turn.js';
-import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { Log } from '../../contracts/log.js';
-import { currentOwner, ownedBy, type Owner } from '../../contracts/owner.js';
-import {
-  type MemoryKind,
-  type MemoryLedger,
-  memoryExhausted,
-  type MemoryOwner,
-  type MemoryShare,
-} from '../../contracts/ports/accounts/memory.js';
 import type { Arrival, Wire, WireEvents } from './adapters/adapter.js';
-import { fitReason } from './close-reason.js';
-import { EgressQueue } from './egress-queue.js';
-import { SocketMemory } from './memory/socket-memory.js';
-import { type SocketFrame, LongText } from './frames/frame-queue.js';
-import { IngressQueue } from './frames/ingress-queue.js';
-import type { LandedFrame } from './frames/landing.js';
-import type { Metrics } from './system/metrics.js';
-import type { HttpRequest, Reply, Socket, SocketAccept, SocketEvents } from './port.js';
+import type { HttpRequest, Reply, SocketAccept } from './port.js';
 import { GENERATION_ID } from './reply-head.js';
+import { SocketConnection, type Surroundings } from './socket-connection.js';
 import { WaitingPool } from './waiting-pool.js';
-
-/** How long a full queue may make no progress, and how long an orderly close may take. */
-const GRACE_MS = 15_000;
-/** The same for a connection that has to go for want of memory. */
-const EXHAUSTED_GRACE_MS = 1000;
-/** `drained()` resolves below this. */
-const LOW_BYTES = LIMITS.http.egressBytes / 4;
-/** A socket whose producer ignores `drained()` is cut at this size, without a grace. */
-const HARD_BYTES = 64 * LIMITS.http.egressBytes;
-
-interface Ending {
-  readonly code: number;
-  readonly reason: string;
-}
 
 export const isAccept = (decision: SocketAccept | { readonly refuse: Reply }): decision is SocketAccept =>
   !('refuse' in decision);
 
-interface Surroundings {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  /** Ledger of what waits for sockets. */
-  readonly memory: MemoryLedger;
-}
-
 export class SocketHost {
-  readonly #open = new Set<Connection>();
+  readonly #open = new Set<SocketConnection>();
   readonly #unauthenticated: WaitingPool;
   /** Of those whose handshake was proven, by number or call. */
   readonly #proven: WaitingPool;
@@ -138,10 +95,16 @@ export class SocketHost {
     accept: SocketAccept,
     { generationId, clientAddress }: Pick<HttpRequest, 'generationId' | 'clientAddress'>,
   ): WireEvents {
-    const connection = new Connection(wire, accept, { generationId, clientAddress }, this.around, () => {
-      this.#open.delete(connection);
-      this.ended();
-    });
+    const connection = new SocketConnection(
+      wire,
+      accept,
+      { generationId, clientAddress },
+      this.around,
+      () => {
+        this.#open.delete(connection);
+        this.ended();
+      },
+    );
     this.#open.add(connection);
     if (accept.unauthenticated === true) {
       const holder = accept.provenAs ?? clientAddress;
@@ -149,257 +112,5 @@ export class SocketHost {
     }
     connection.start();
     return connection;
-  }
-}
-
-class Connection implements Socket, WireEvents {
-  readonly #egress: EgressQueue;
-  #events: SocketEvents | undefined;
-  #goneTold = false;
-  #ending: Ending | undefined;
-  #wireEnded = false;
-  #isClosed = false;
-  /** That of its handshake, until it says whose it is. Its work, which may be a call, may outlive it. */
-  readonly #owner: Owner = { tag: currentOwner()?.tag ?? '' };
-  #waiting: (() => void)[] = [];
-  #cancelCap: () => void = () => undefined;
-  /** Ends the wait for the client's authentication. */
-  #stopWaiting: () => void = () => undefined;
-  #mostBytes: number;
-  #cancelGrace: (() => void) | undefined;
-  #isExhausted = false;
-  #holder: string;
-  readonly #ingress: IngressQueue;
-  /** Of what waits for the dialect, and of what waits for the client. */
-  readonly #waits: SocketMemory;
-  readonly #frames: SocketMemory;
-
-  constructor(
-    private readonly wire: Wire,
-    private readonly accept: SocketAccept,
-    private readonly request: Pick<HttpRequest, 'generationId' | 'clientAddress'>,
-    private readonly around: Surroundings,
-    private readonly left: () => void,
-  ) {
-    this.#holder = `address:${request.clientAddress}`;
-    const memory = (exhausted: MemoryOwner['evict']): SocketMemory =>
-      new SocketMemory(around.memory, () => this.#holder, exhausted);
-    this.#waits = memory((error) => this.#exhausted(error));
-    this.#frames = memory((error) => this.#unread(error));
-    this.#ingress = new IngressQueue(this.#waits.share('frame'), {
-      take: (frame) => this.#guarded(() => this.#take(frame)),
-      full: () => this.#flooded(),
-      exhausted: () => this.#exhausted(memoryExhausted()),
-    });
-    this.#egress = new EgressQueue(wire, this.#frames.share('frame'));
-    this.#mostBytes = accept.maxFrameBytes;
-  }
-
-  get queuedBytes(): number {
-    return this.#isClosed ? 0 : this.#egress.bytes;
-  }
-
-  get isOfCall(): boolean {
-    return this.accept.connectionMs === null;
-  }
-
-  start(): void {
-    const cap =
-      this.accept.connectionMs === undefined ? LIMITS.socket.connectionMs : this.accept.connectionMs;
-    if (cap !== null)
-      this.#cancelCap = this.around.clock.after(cap, () => this.#end(new ServiceError('connection_expired')));
-    this.#guarded(() => {
-      this.#events = this.accept.open(this);
-    });
-    if (this.#ending) this.#tellGone();
-  }
-
-  /** Waits for `authenticated` for a limited time. `leave` gives up its place in the pool. */
-  wait(leave: () => void): void {
-    const late = this.around.clock.after(LIMITS.unauthenticated.socketMs, () =>
-      this.close('unauthenticated'),
-    );
-    const { maxFrameBytes } = this.accept;
-    this.#mostBytes = Math.min(maxFrameBytes, LIMITS.unauthenticated.frameBytes);
-    this.#stopWaiting = () => {
-      this.#mostBytes = maxFrameBytes;
-      late();
-      leave();
-    };
-  }
-
-  authenticated(): void {
-    if (this.#ending || this.#isClosed) return;
-    this.#stopWaiting();
-    this.wire.authenticated();
-  }
-
-  chargeTo(holder: string): void {
-    this.#holder = holder;
-  }
-
-  memory(kind: MemoryKind, evict?: () => void): MemoryShare {
-    return this.#waits.share(kind, evict);
-  }
-
-  send(data: string | Uint8Array): void {
-    if (this.#ending || this.#isClosed) return;
-    this.around.metrics.sent(this.#egress.push(data));
-    if (!this.#egress.charge()) this.#unread(memoryExhausted());
-    const queued = this.#egress.bytes;
-    if (queued > HARD_BYTES) this.#cut();
-    else if (queued > LIMITS.http.egressBytes) this.#watchReader();
-  }
-
-  drained(): Promise<void> {
-    if (this.#isClosed || this.#egress.bytes <= LOW_BYTES) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  close(reason: CloseReason | Ending): void {
-    if (this.#ending || this.#isClosed) return;
-    this.#ending = typeof reason === 'string' ? CLOSE[reason] : reason;
-    this.#ingress.clear();
-    this.#cancelCap();
-    this.#cancelGrace?.();
-    this.#cancelGrace = this.around.clock.after(this.#isExhausted ? EXHAUSTED_GRACE_MS : GRACE_MS, () =>
-      this.wire.terminate(),
-    );
-    this.#tellGone();
-    this.#endWhenSent();
-  }
-
-  terminate(): void {
-    if (!this.#isClosed) this.wire.terminate();
-  }
-
-  failed(err: unknown): void {
-    this.around.log.error({ generationId: this.request.generationId, err }, 'a socket failed');
-    this.close('internal');
-  }
-
-  admits(byteLength: number): boolean {
-    if (this.#ending || this.#isClosed) return false;
-    this.around.metrics.received(byteLength);
-    if (byteLength <= this.#mostBytes) return true;
-    this.#guarded(() => this.#events?.tooBig?.());
-    this.close('tooBig');
-    return false;
-  }
-
-  holds(bytes: ArrayBuffer, isText: boolean): boolean {
-    return this.#ingress.holds(bytes, isText);
-  }
-
-  message(frame: SocketFrame | LandedFrame): void {
-    this.#ingress.push(frame);
-  }
-
-  flushed(): void {
-    if (this.#isClosed) return;
-    this.#egress.flush();
-    if (this.#egress.bytes <= LOW_BYTES) this.#release();
-    this.#endWhenSent();
-  }
-
-  closed(code: number): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#stopWaiting();
-    this.#cancelCap();
-    this.#cancelGrace?.();
-    this.#ingress.clear();
-    this.#egress.clear();
-    this.left();
-    this.#tellGone();
-    this.#release();
-    this.#waits.close();
-    this.#frames.close();
-    this.#guarded(() => this.#events?.closed(this.#ending?.code ?? code));
-    // Whoever still knows this connection keeps nothing of what waited for it.
-    this.#events = undefined;
-  }
-
-  #take(frame: SocketFrame): void {
-    if (!(frame instanceof LongText)) this.#events?.message(frame);
-    else if (this.#events?.longText) this.#events.longText(frame.bytes);
-    else this.#events?.message(frame.bytes.toString());
-  }
-
-  /** Ends the socket for want of memory. */
-  #exhausted(error: ServiceError): void {
-    if (this.#ending || this.#isClosed || this.#isExhausted) return;
-    this.#isExhausted = true;
-    this.#end(error);
-  }
-
-  /** Ends the socket in the shape of its protocol. */
-  #end(error: ServiceError): void {
-    if (this.#ending || this.#isClosed) return;
-    this.#guarded(() => this.#events?.mustEnd?.(error));
-    this.close(endingFor(error.code));
-  }
-
-  /** The same because of frames that its client does not read: they are dropped. */
-  #unread(error: ServiceError): void {
-    // The frame that says so is sent without a charge.
-    if (!this.#isExhausted) this.#egress.clear();
-    this.#exhausted(error);
-  }
-
-  #tellGone(): void {
-    if (!this.#events || this.#goneTold) return;
-    this.#goneTold = true;
-    this.#guarded(() => this.#events?.gone?.());
-    this.#waits.close();
-  }
-
-  #release(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resolve of waiting) resolve();
-  }
-
-  #endWhenSent(): void {
-    if (!this.#ending || this.#wireEnded || this.#egress.bytes > 0) return;
-    this.#wireEnded = true;
-    this.wire.end(this.#ending.code, fitReason(this.#ending.reason));
-  }
-
-  /** At once, as the stack reads on, and calls us for each frame, while anything is still to be sent. */
-  #flooded(): void {
-    this.#egress.clear();
-    this.close('flooded');
-  }
-
-  /** Cuts a client whose queue is still full after a grace in which it has read nothing. */
-  #watchReader(): void {
-    if (this.#cancelGrace) return;
-    const before = this.#egress.deliveredBytes;
-    this.#cancelGrace = this.around.clock.after(GRACE_MS, () => {
-      this.#cancelGrace = undefined;
-      if (this.#egress.bytes <= LIMITS.http.egressBytes) return;
-      if (this.#egress.deliveredBytes > before) this.#watchReader();
-      else this.#cut();
-    });
-  }
-
-  /** The close frame follows the bytes that the wire holds already, so it may still arrive. */
-  #cut(): void {
-    if (this.#ending) return;
-    this.#egress.clear();
-    this.close('slowReader');
-    if (this.#wireEnded) return;
-    this.#wireEnded = true;
-    this.wire.end(CLOSE.slowReader.code, CLOSE.slowReader.reason);
-  }
-
-  /** Runs code of a dialect; if it throws, only its own socket ends. */
-  #guarded(task: () => void): void {
-    try {
-      ownedBy(this.#owner, task);
-    } catch (error) {
-      this.failed(error);
-    }
   }
 }

@@ -2,7 +2,7 @@
  * The `media` children (docs/architecture.md "Processes"): WebRTC, Opus, pacing and voice activity of the calls that are on them.
  * `MEDIA` is their network as JSON (gateway/agents/calls/media-settings.ts), `MODELS_DIR` the folder of the model files.
  */
-import { JOB_PLACES } from '../../contracts/limits/job-places.js';
+import { JOB_PLACES, SWOLLEN_MEDIA } from '../../contracts/limits/job-places.js';
 import { systemClock } from '../../contracts/clock.js';
 import { callerJobs } from '../../media/embedded/caller/serve-caller.js';
 import { callJobs } from '../../media/embedded/serve-call.js';
@@ -48,6 +48,8 @@ const relayed = relayedBase === undefined ? {} : { relayed: await openRelayed(re
 const detector = DETECTORS[kind];
 const parts = { pacer, clock: systemClock, complexity, detector, recordings };
 const connecting = { ...parts, network: { ...network, port, ...relayed } };
+let ownBytes = Infinity;
+const isSwollen = (): boolean => process.memoryUsage.rss() - ownBytes > SWOLLEN_MEDIA.bytes;
 await serveAsChild({
   handlers: {
     ...callJobs(connecting),
@@ -56,5 +58,8 @@ await serveAsChild({
     ...callerJobs(pacer),
   },
   ...JOB_PLACES.media,
+  // glibc gives little back of what the WebRTC library has freed: 0.3 MB a connection at once, and V8 keeps its heap.
+  idleRetirement: { afterMs: SWOLLEN_MEDIA.idleMs, isDue: isSwollen },
 });
 prepare(kind);
+ownBytes = process.memoryUsage.rss();

@@ -15,6 +15,7 @@ import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import { WaitCounter } from '../../contracts/time/wait-counter.js';
 import { Channel } from '../channel/channel.js';
 import { offAnnounced, onAnnounced } from './announce.js';
+import { type IdleRetirement, IdleWatch } from './idle-retirement.js';
 import { KIND, PROTOCOL_VERSION, type ChannelFrame, type Waits } from '../channel/frames.js';
 import { silentLog, type Log } from '../../contracts/log.js';
 import type { Restarts } from '../restarts.js';
@@ -33,6 +34,8 @@ export interface ServeOptions {
   readonly queue?: number;
   /** Jobs after which the child asks to retire, so that a fresh one takes its place. Default: never. */
   readonly retireAfter?: number;
+  /** When a child without work asks for that as well. Default: never. */
+  readonly idleRetirement?: IdleRetirement | undefined;
   /** Callers hear hello, and so send work, only once this has resolved. A rejection is for the entry to handle. */
   readonly ready?: Promise<unknown>;
   /** Counts pieces that wait for the engines of its jobs. Default: none do. */
@@ -63,6 +66,7 @@ const DEFAULTS = {
   share: SHARE,
   queue: 64,
   retireAfter: Infinity,
+  idleRetirement: undefined,
   ready: Promise.resolve(),
   restarts: {},
   log: silentLog,
@@ -97,6 +101,8 @@ class Child implements JobServer {
   readonly #connections = new Set<Connection>();
   readonly retired: Promise<void>;
   #resolveRetired = (): void => undefined;
+  readonly #idle: IdleWatch;
+  #retires = false;
   #reported = false;
   #busy = false;
   #ready = false;
@@ -110,6 +116,10 @@ class Child implements JobServer {
     const changed = (): void => this.#loadChanged();
     const places = new FairPlaces({ ...options, changed, waits: this.#jobWaits });
     this.#place = { handlers, places, log };
+    this.#idle = new IdleWatch(options.idleRetirement, options.clock, () => {
+      this.#retires = true;
+      this.#loadChanged();
+    });
     options.engineWaits.watch(() => this.#loadChanged());
     this.#server = createServer((socket) => this.#connected(socket));
     this.#server.maxConnections = MAX_CONNECTIONS;
@@ -185,7 +195,7 @@ class Child implements JobServer {
   }
 
   get #retiring(): boolean {
-    return this.#place.places.begun >= this.#options.retireAfter;
+    return this.#retires || this.#place.places.begun >= this.#options.retireAfter;
   }
 
   #retire(): void {
@@ -218,6 +228,7 @@ class Child implements JobServer {
   /** Reports the load to callers, at most once per turn of the event loop. */
   #loadChanged(): void {
     this.#changed?.();
+    if (!this.#retires) this.#idle.jobs(this.running + this.queued);
     if (this.#reported) return;
     this.#reported = true;
     setImmediate(() => {

@@ -60,9 +60,13 @@ export class ConnectionTurns<Place> {
 
   /** Errors: `storage_busy` if too many wait, or it has waited too long; the signal's reason. */
   async take({ tag, long, signal, withinMs = Infinity }: TurnRequest): Promise<ConnectionTurn<Place>> {
-    const late = new AbortController();
-    const stop = this.clock.after(Math.min(this.limits.waitMs, withinMs), () => late.abort(busy()));
-    const over = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
+    signal?.throwIfAborted();
+    let stop = (): void => undefined;
+    const over = (): AbortSignal => {
+      const late = new AbortController();
+      stop = this.clock.after(Math.min(this.limits.waitMs, withinMs), () => late.abort(busy()));
+      return signal ? AbortSignal.any([signal, late.signal]) : late.signal;
+    };
     try {
       return this.#turn(await this.#fair.turn({ workspaceTag: tag, isLive: !long }, over));
     } catch (error) {

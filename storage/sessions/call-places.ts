@@ -6,10 +6,11 @@
  * for others is counted without theirs, so two of them may take the last place at once; the nodes themselves bound that.
  */
 import { type CallFigures, mayCall } from '../../contracts/admission/call-places.js';
+import { SHARE } from '../../contracts/admission/share.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { CALLED } from '../../contracts/sessions/session-states.js';
 import { isAlive } from '../nodes.js';
-import type { Sql, Transaction } from '../postgres/sql.js';
+import type { Fragment, Sql, Transaction } from '../postgres/sql.js';
 import { isIn, isLive } from './states.js';
 
 /** Needs the sessions as `s`. */
@@ -34,6 +35,15 @@ const figuresOf = (sql: Sql | Transaction, workspaceId: string, most: number | n
       nodes.places - (select count(*)::int from sessions s where ${hasPlace(sql)} and ${stays(sql)}) end as free,
     exists (select from workspaces other where other.id <> w.id) as shared
   from workspaces w, nodes where w.id = ${workspaceId}`;
+
+/** `mayCall` in SQL. Needs the figures as `f`. */
+export const mayCallBy = (sql: Sql | Transaction): Fragment => sql`
+  (f.most is null or f.own < f.most)
+    and (f.free is null or f.free <= 0 or not f.shared or f.own < ${SHARE}::float8 * (f.own + f.free))`;
+
+/** As `hasCallLeft`, as a condition for a statement that does something at once if there is a call left. */
+export const callIsLeft = (sql: Sql | Transaction, workspaceId: string, most: number | null): Fragment =>
+  sql`coalesce((select ${mayCallBy(sql)} from (${figuresOf(sql, workspaceId, most)}) as f), true)`;
 
 /** Whether the workspace may have another call; `most`: without a number of its own. True for one that does not exist. */
 export async function hasCallLeft(

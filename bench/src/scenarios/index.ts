@@ -3,6 +3,7 @@ import callers from './callers/callers.js';
 import codecs from './codecs.js';
 import conversation from './conversation/conversation.js';
 import conversationPeers from './conversation/conversation-peers.js';
+import endedCalls from './ended-calls.js';
 import engines from './engines.js';
 import fairness from './fairness.js';
 import faults from './faults.js';
@@ -44,6 +45,7 @@ export const SCENARIOS: readonly Scenario[] = [
   joins,
   phone,
   silentCalls,
+  endedCalls,
   platform,
   knowledge,
   workers,

@@ -1,23 +1,25 @@
 /** What an agent is told of the time: in its instructions when the call began, later by notes in the conversation. */
+import { zoneFormats } from '../../../contracts/time/zone-formats.js';
+
+const offset = zoneFormats('en-GB', { timeZoneName: 'longOffset' });
+const whole = zoneFormats('en-GB', { dateStyle: 'full', timeStyle: 'short' });
+const date = zoneFormats('en-GB', { dateStyle: 'short' });
+const time = zoneFormats('en-GB', { timeStyle: 'short' });
 
 const zoneOf = (timezone: string): string => (timezone === '' ? 'UTC' : timezone);
 
 /** The distance of a zone's time from UTC, as in `UTC+05:30`. */
 function offsetAt(now: Date, timeZone: string): string {
-  const parts = new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'longOffset' }).formatToParts(now);
+  const parts = offset(timeZone).formatToParts(now);
   return (parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'GMT').replace('GMT', 'UTC');
 }
 
 /** Date and time as people say them, with the zone and its distance from UTC. */
 export function timeAt(now: Date, timezone: string): string {
   const timeZone = zoneOf(timezone);
-  const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'short', timeZone });
-  const offset = offsetAt(now, timeZone);
-  return `${format.format(now)} (${timeZone === 'UTC' ? timeZone : `${timeZone}, ${offset}`})`;
+  const zone = timeZone === 'UTC' ? timeZone : `${timeZone}, ${offsetAt(now, timeZone)}`;
+  return `${whole(timeZone).format(now)} (${zone})`;
 }
-
-const part = (options: Intl.DateTimeFormatOptions, now: Date, timezone: string): string =>
-  new Intl.DateTimeFormat('en-GB', { ...options, timeZone: zoneOf(timezone) }).format(now);
 
 export class WorldClock {
   #told: Date;
@@ -29,11 +31,11 @@ export class WorldClock {
 
   /** A note of the time if its minute, or the date, is another one than the agent was told last. */
   note(now: Date, timezone: string): string | undefined {
-    const changes = (options: Intl.DateTimeFormatOptions): boolean =>
-      part(options, now, timezone) !== part(options, this.#told, timezone);
-    const isOtherDay = changes({ dateStyle: 'short' });
-    if (!isOtherDay && !changes({ timeStyle: 'short' })) return undefined;
+    const zone = zoneOf(timezone);
+    const changes = ({ format }: Intl.DateTimeFormat): boolean => format(now) !== format(this.#told);
+    const isOtherDay = changes(date(zone));
+    if (!isOtherDay && !changes(time(zone))) return undefined;
     this.#told = now;
-    return `It is now ${isOtherDay ? timeAt(now, timezone) : part({ timeStyle: 'short' }, now, timezone)}.`;
+    return `It is now ${isOtherDay ? timeAt(now, timezone) : time(zone).format(now)}.`;
   }
 }

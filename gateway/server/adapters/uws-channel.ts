@@ -27,6 +27,7 @@ export const IDLE_MS = (KEEP_ALIVE_SECONDS + 1) * 1000;
 /** Well below the 8 s after which the binding's timer may expire. */
 const RENEW_MS = 4000;
 const NOTHING = new Uint8Array(0);
+const nothing = (): void => undefined;
 
 const statusLines = new Map<number, string>();
 export function statusLine(status: number): string {
@@ -40,8 +41,8 @@ const bytesOf = (chunk: string | Uint8Array): Uint8Array =>
 
 export class UwsChannel implements SocketChannel {
   closed = false;
-  onClosed: () => void = () => undefined;
-  onWritable: () => void = () => undefined;
+  onClosed = nothing;
+  onWritable = nothing;
   /** True if the last write went to the kernel completely. */
   #clear = true;
   /** The part of the last chunk that is not written yet. */

@@ -17,7 +17,8 @@ export interface RequestOwner {
 }
 
 export class RequestMemory {
-  readonly #shares = new Map<MemoryKind, MovingShare>();
+  /** By kind; most requests keep nothing. */
+  #shares: Map<MemoryKind, MovingShare> | undefined;
   #workspaceId: string | undefined;
 
   constructor(
@@ -26,10 +27,10 @@ export class RequestMemory {
   ) {}
 
   share(kind: MemoryKind): MemoryShare {
-    const known = this.#shares.get(kind);
+    const known = this.#shares?.get(kind);
     if (known) return known;
     const made = new MovingShare(() => this.open(kind));
-    this.#shares.set(kind, made);
+    this.#shares = (this.#shares ?? new Map<MemoryKind, MovingShare>()).set(kind, made);
     return made;
   }
 
@@ -42,16 +43,20 @@ export class RequestMemory {
   belongsTo(workspaceId: string): void {
     if (this.#workspaceId === workspaceId) return;
     this.#workspaceId = workspaceId;
-    for (const share of this.#shares.values()) if (!share.move()) throw memoryExhausted();
+    for (const share of this.#kept) if (!share.move()) throw memoryExhausted();
   }
 
   /** Gives everything back, as after a refusal; what still arrives is charged anew. */
   release(): void {
-    for (const share of this.#shares.values()) share.release();
+    for (const share of this.#kept) share.release();
   }
 
   close(): void {
-    for (const share of this.#shares.values()) share.close();
+    for (const share of this.#kept) share.close();
+  }
+
+  get #kept(): Iterable<MovingShare> {
+    return this.#shares?.values() ?? [];
   }
 
   get #holder(): string {

@@ -262,6 +262,31 @@ t.test('a worker that has done enough is replaced as soon as it is idle, and not
   t.equal(log.lines.filter(({ message }) => message.startsWith('worker retired')).length, 2);
 });
 
+t.test(
+  'a worker that retires for want of work takes the next job before it goes, or another does',
+  async (t) => {
+    const folder = await socketFolder(t);
+    const log = recordingLog();
+    const workers = await superviseRole(echo(folder, { log, count: 1, args: ['{"retireIdle":1}'] }));
+    t.teardown(() => workers.stop());
+    const pool = createPool({ sockets: workers.sockets, log, waitMs: 60_000 });
+    t.teardown(() => pool.close());
+    const [first] = (await pool.ready(), workers.pids());
+    for (let job = 0; job < 20; job += 1) {
+      const input = (async function* () {
+        yield job;
+      })();
+      t.same(await collect(pool.runJob('echo', {}, { input, signal: never() })), [job]);
+    }
+    await until('it is another', () => workers.pids()[0] !== undefined && workers.pids()[0] !== first);
+    t.same(
+      log.lines.filter(({ level }) => level !== 'info'),
+      [],
+      'nobody is warned',
+    );
+  },
+);
+
 t.test('a worker that wants to retire is chosen last, and refuses no job', async (t) => {
   const folder = await socketFolder(t);
   const args = ['{"retireAfter":1,"slots":2,"queue":0}'];

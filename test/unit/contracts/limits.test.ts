@@ -13,7 +13,7 @@ import { type ConversationItem, ConversationItems } from '../../../actors/realti
 import { CALL_TIMES } from '../../../contracts/limits/call-times.js';
 import { CLOSE } from '../../../contracts/close-codes.js';
 import { ONLINE_TIMES } from '../../../contracts/limits/online-times.js';
-import { JOB_PLACES } from '../../../contracts/limits/job-places.js';
+import { JOB_PLACES, SWOLLEN_MEDIA } from '../../../contracts/limits/job-places.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { PIECE_BYTES, UNBOUNDED_SHARE } from '../../../contracts/ports/accounts/memory.js';
 import { MOST_HOST } from '../../../gateway/outbound/guard.js';
@@ -218,6 +218,7 @@ const DOCUMENTED = {
   "an audio file's declared sample rate (WAV, Wave64, FLAC, CAF, AIFF, AU, Ogg)": `${DECLARED_RATE.min / 1000} kHz to ${DECLARED_RATE.max / 1_000_000} MHz`,
   'host name in a URL that the gateway is to call (tools, webhooks, redirects)': `${MOST_HOST} characters`,
   'slow uploads': `under ${size(CONTRACT.http.uploadBytesPerSecond)}/s`,
+  'memory that a media worker holds beyond that of its start; how long it has carried nothing by then': `${size(SWOLLEN_MEDIA.bytes)}; ${SWOLLEN_MEDIA.idleMs / SECOND} s`,
   'return of a client whose node has died': `${CALL_TIMES.returnMs / SECOND} s`,
   'calls at once at a gateway process': 'any number (`CALL_PLACES`)',
   'clients by TURN over TCP or TLS of one media worker, with tie-breaker 0 ([network.md](../operate/network.md#nat-and-turn))': `${CONTRACT.ice.relayed.ways}, ${CONTRACT.ice.perConnection} of a call`,
@@ -247,6 +248,10 @@ function rowsOf(section: string): string[][] {
 t.test('the limits are those of the contract', async (t) => {
   t.strictSame(LIMITS, CONTRACT);
   t.strictSame(Object.fromEntries(rowsOf('Limits')), DOCUMENTED, 'the page says the same');
+});
+
+t.test('a media worker that holds much without a call is replaced', async (t) => {
+  exactly(t, SWOLLEN_MEDIA, { idleMs: 30 * SECOND, bytes: 16 * MiB });
 });
 
 t.test('somebody on the line waits no longer than the contract says', async (t) => {

@@ -2,6 +2,7 @@
  * The handshake of a realtime socket (docs/contract/protocol-a.md 5.1; docs/contract/decisions.md "Protocol A"): the caller, the kind
  * of session, the options. A wrong key refuses the upgrade; any other error is sent in band, then the socket closes with 1008.
  */
+import { LRUCache } from 'lru-cache';
 import {
   CLIENT_SECRET_PREFIX,
   type RedeemedSecret,
@@ -46,13 +47,15 @@ export interface RealtimeCaller {
   readonly secret?: RedeemedSecret;
 }
 
-/** The client secret, if the key is one. Errors: `invalid_key`, `overloaded`. */
-export async function redeemed(
-  request: HttpRequest,
-  { clientSecrets }: Pick<ProtocolAParts, 'clientSecrets'>,
-): Promise<RedeemedSecret | undefined> {
+type Redeeming = Pick<ProtocolAParts, 'clientSecrets'>;
+
+/** The client secret, if the key is one; at once if it is none. Errors: `invalid_key`, `overloaded`. */
+export function redeemed(request: HttpRequest, parts: Redeeming): Promise<RedeemedSecret> | undefined {
   const key = keyOf(request);
-  if (!key?.startsWith(CLIENT_SECRET_PREFIX)) return undefined;
+  return key?.startsWith(CLIENT_SECRET_PREFIX) ? redeem(key, parts) : undefined;
+}
+
+async function redeem(key: string, { clientSecrets }: Redeeming): Promise<RedeemedSecret> {
   const secret = await clientSecrets.redeem(key);
   if (!secret) throw new ServiceError('invalid_key');
   return secret;
@@ -94,14 +97,26 @@ function namedModel(
   return { transcription: readTranscription({ model: name }, vocabulary, 'model') };
 }
 
+/** Settings that sessions begin with, by vendor, kind and named model: one object for all of them (`shownText`). */
+const beginnings = new LRUCache<string, Settings>({ max: 64 });
+
+function beginningOf(kind: SessionKind, request: HttpRequest, parts: ProtocolAParts): Settings {
+  const { vocabulary } = parts;
+  const key = `${vocabulary.vendor} ${kind} ${request.query.get('model') ?? ''}`;
+  const known = beginnings.get(key);
+  if (known) return known;
+  const made = { ...defaultSettings(kind, vocabulary), ...namedModel(kind, request, parts) };
+  beginnings.set(key, made);
+  return made;
+}
+
 function settingsOf(
   request: HttpRequest,
   secret: RedeemedSecret | undefined,
   parts: ProtocolAParts,
 ): Settings {
-  const { vocabulary } = parts;
-  const kind = kindOf(request, secret, vocabulary.vendor);
-  const settings = { ...defaultSettings(kind, vocabulary), ...namedModel(kind, request, parts) };
+  const kind = kindOf(request, secret, parts.vocabulary.vendor);
+  const settings = beginningOf(kind, request, parts);
   return secret ? updated(settings, secret.session, parts) : settings;
 }
 

@@ -27,6 +27,11 @@ export class ServerEvents {
     to.send(JSON.stringify({ type, event_id: this.id('event'), ...fields }));
   }
 
+  /** As `send`: `fields` are the members as JSON text, without braces. */
+  sendText(type: string, fields: string): void {
+    this.socket.send(`{"type":"${type}","event_id":"${this.id('event')}",${fields}}`);
+  }
+
   /** `eventId` names the client's event that caused the error. */
   error(error: ToldError, eventId: string | null, to: Listener = this.socket): void {
     this.send('error', { error: { param: null, ...error, event_id: eventId } }, to);

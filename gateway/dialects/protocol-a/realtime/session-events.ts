@@ -3,13 +3,17 @@ import { isSameFormat, isSameVoice } from '../../../../actors/realtime-settings.
 import { LIMITS } from '../../../../contracts/limits.js';
 import { Fault } from './faults.js';
 import { readOrder } from './orders.js';
-import { showSession, updated } from './settings.js';
+import { showSession, shownText, updated } from './settings.js';
 import type { ClientEventHandler, SessionState } from './state.js';
 
 /** The whole session, for `session.created` and `session.updated`. */
 export const sessionFields = ({ settings, id, expiresAt }: SessionState): object => ({
   session: showSession(settings, id, expiresAt),
 });
+
+/** As `sessionFields`, as JSON text, for settings that many sessions begin with. */
+export const createdFields = ({ settings, id, expiresAt }: SessionState): string =>
+  `"session":${shownText(settings, id, expiresAt)}`;
 
 export const expiryFrom = (now: number): number => Math.floor((now + LIMITS.socket.connectionMs) / 1000);
 

@@ -30,7 +30,7 @@ import { Fault, FAULTS, toldOf } from './faults.js';
 import { append, clear, commit } from './input-events.js';
 import { create, remove, retrieve, truncate } from './item-events.js';
 import { ServerEvents } from './server-events.js';
-import { cancel, expiryFrom, respond, sessionFields, update } from './session-events.js';
+import { cancel, createdFields, expiryFrom, respond, sessionFields, update } from './session-events.js';
 import type { Settings } from './settings.js';
 import {
   type ClientEventHandler,
@@ -59,18 +59,22 @@ const TOO_MANY_FRAMES = 'Too much came before an earlier event was read or answe
 /** What a frame was: fields, or undefined for an append whose audio is in the buffer already. */
 type Read = PlainObject | undefined;
 
+interface Work {
+  readonly frames: FrameQueue<Read>;
+  readonly input: IncomingAudio;
+  readonly conversation: ConversationItems;
+  readonly machine: RunningMachine<RealtimeEvent>;
+}
+
 export class RealtimeSession implements SocketEvents, SessionState {
   readonly id: string;
-  readonly conversationId: string;
   readonly expiresAt: number;
   readonly events: ServerEvents;
-  readonly conversation: ConversationItems;
-  readonly input: IncomingAudio;
   settings: Settings;
-  readonly #machine: RunningMachine<RealtimeEvent>;
+  /** What only a client that sends something needs: many sockets stay silent for long. */
+  #work: Work | undefined;
   /** Set while new settings wait for their voice; frames wait meanwhile. Never rejects. */
   #voiceSearch: Promise<void> | undefined;
-  readonly #frames: FrameQueue<Read>;
 
   constructor(
     readonly socket: Socket,
@@ -81,13 +85,32 @@ export class RealtimeSession implements SocketEvents, SessionState {
   ) {
     const suffix = suffixOf(client.generationId);
     this.id = `sess_${suffix}`;
-    this.conversationId = `conv_${suffix}`;
     this.expiresAt = expiryFrom(parts.clock.now());
     this.settings = client.settings;
     this.events = new ServerEvents(socket, suffix);
     socket.chargeTo(client.caller.workspaceId);
-    this.input = new IncomingAudio(socket.memory('audio'));
-    this.#frames = new FrameQueue(socket, {
+    this.events.sendText('session.created', createdFields(this));
+  }
+
+  get conversationId(): string {
+    return `conv_${suffixOf(this.client.generationId)}`;
+  }
+
+  get conversation(): ConversationItems {
+    return this.#begun.conversation;
+  }
+
+  get input(): IncomingAudio {
+    return this.#begun.input;
+  }
+
+  get #begun(): Work {
+    return (this.#work ??= this.#begin());
+  }
+
+  #begin(): Work {
+    const { socket, audioCache, id, parts } = this;
+    const frames = new FrameQueue<Read>(socket, {
       read: (frame) => this.#read(frame),
       take: (fields) => {
         if (fields) this.#take(fields);
@@ -98,19 +121,19 @@ export class RealtimeSession implements SocketEvents, SessionState {
       exhausted: () => this.#refuse(memoryExhausted()),
     });
     audioCache.open(
-      this.id,
-      socket.memory('audio', () => audioCache.forget(this.id)),
-    );
-    this.conversation = new ConversationItems(
-      (item) => audioCache.drop(this.id, item),
-      socket.memory('text'),
+      id,
+      socket.memory('audio', () => audioCache.forget(id)),
     );
     const effects = () => performing(EFFECTS, new Performers(this));
-    this.#machine = runOnDemand(realtime, undefined, parts.clock, effects, 'gone');
-    this.events.send('session.created', sessionFields(this));
+    return {
+      frames,
+      input: new IncomingAudio(socket.memory('audio')),
+      conversation: new ConversationItems((item) => audioCache.drop(id, item), socket.memory('text')),
+      machine: runOnDemand(realtime, undefined, parts.clock, effects, 'gone'),
+    };
   }
 
-  readonly decide = (event: RealtimeEvent): void => this.#machine.send(event);
+  readonly decide = (event: RealtimeEvent): void => this.#begun.machine.send(event);
 
   apply(settings: Settings): void {
     this.settings = settings;
@@ -122,11 +145,11 @@ export class RealtimeSession implements SocketEvents, SessionState {
   }
 
   message(frame: string | Uint8Array): void {
-    this.#frames.push(frame);
+    this.#begun.frames.push(frame);
   }
 
   longText(bytes: Buffer): void {
-    this.#frames.push(new LongText(bytes));
+    this.#begun.frames.push(new LongText(bytes));
   }
 
   mustEnd(error: ServiceError): void {
@@ -135,9 +158,11 @@ export class RealtimeSession implements SocketEvents, SessionState {
   }
 
   gone(): void {
-    this.decide({ type: 'gone' });
-    this.#frames.clear();
-    this.input.drop();
+    if (!this.#work) return;
+    const { machine, frames, input } = this.#work;
+    machine.send({ type: 'gone' });
+    frames.clear();
+    input.drop();
     this.audioCache.close(this.id);
   }
 

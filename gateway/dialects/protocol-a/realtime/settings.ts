@@ -276,3 +276,20 @@ export function showSession(settings: Settings, id: string, expiresAt: number): 
     audio: { input: showInput(settings), output: { ...showOutput(settings), speed: settings.speed } },
   };
 }
+
+/** Stands for a session's id and expiry in the text of others; both come before anything that a client may choose. */
+const PLACE = '"?","expires_at":0';
+const texts = new WeakMap<Settings, readonly [before: string, after: string]>();
+
+function textOf(settings: Settings): readonly [before: string, after: string] {
+  const text = JSON.stringify(showSession(settings, '?', 0));
+  const at = text.indexOf(PLACE);
+  return [text.slice(0, at), text.slice(at + PLACE.length)];
+}
+
+/** As `showSession`, as JSON text: all but id and expiry is written once for each settings object. `id` needs no escapes. */
+export function shownText(settings: Settings, id: string, expiresAt: number): string {
+  const known = texts.get(settings) ?? textOf(settings);
+  texts.set(settings, known);
+  return `${known[0]}"${id}","expires_at":${expiresAt}${known[1]}`;
+}

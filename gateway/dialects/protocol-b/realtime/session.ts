@@ -7,7 +7,7 @@
  * refused for lack of resources can be committed again; nothing is reported of a cancelled job.
  */
 import { type AppendResult, IncomingAudio, type TakenAudio } from '../../../../actors/incoming-audio.js';
-import { type Effects, run, type RunningMachine } from '../../../../actors/run.js';
+import { type Effects, runOnDemand, type RunningMachine } from '../../../../actors/run.js';
 import {
   type PassingFault,
   type SessionEvent,
@@ -108,7 +108,8 @@ export class TranscriptionSession implements SocketEvents {
     });
     this.#partial = new PartialTranscript(client.options.sampleRate);
     this.#live = new LiveAudio(parts, client, () => this.#tellDue());
-    this.#machine = run(transcriptionSession, { tooMany: TOO_MANY_COMMITS }, parts.clock, this.#effects);
+    const input = { tooMany: TOO_MANY_COMMITS };
+    this.#machine = runOnDemand(transcriptionSession, input, parts.clock, () => this.#effects, 'gone');
     socket.send(startedFrame(client.generationId, client.options, parts.vocabulary));
   }
 

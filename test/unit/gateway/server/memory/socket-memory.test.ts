@@ -225,7 +225,7 @@ t.test('the egress queue charges what its client has not read, each frame with 2
   const ledger = new Ledger(100 * KiB);
   const share = ledger.openShare({ kind: 'frame', holder: 'w', evict: () => undefined });
   const wire = { bufferedBytes: 0, send: () => void (wire.bufferedBytes = 64 * KiB) };
-  const queue = new EgressQueue(standIn<ConstructorParameters<typeof EgressQueue>[0]>(wire), share);
+  const queue = new EgressQueue(standIn<ConstructorParameters<typeof EgressQueue>[0]>(wire), () => share);
   queue.push('first');
   t.ok(queue.charge());
   t.equal(ledger.bytes, 64 * KiB, 'the wire’s');
