@@ -10,6 +10,13 @@ import { MOST_UNCLEAR_TURNS } from './times.js';
 import { detected, type EndOfTurn } from './turns/detectors.js';
 import { completenessOf, delaysOf, MOST_ANSWER_WORDS, type TurnCompleteness } from './turns/endpointing.js';
 import {
+  type AnswerPart,
+  answerPart,
+  AS_TURN,
+  NO_QUESTION,
+  type Question,
+} from './turns/expected-answers.js';
+import {
   INTERRUPTION,
   interrupts,
   overlapOf,
@@ -52,13 +59,15 @@ export interface Context {
   readonly shown: boolean;
   /** Probability, by its sound, that the turn had ended at the last silence; undefined if unknown. */
   readonly probability: number | undefined;
-  /** When the user fell silent, and how this user pauses. */
+  /** How long the last voice had faded when its end was noticed, in ms (endpointing.ts). */
+  readonly fadedMs: number;
+  /** When the user had been silent for NOTICED_MS, and how this user pauses. */
   readonly silentAt: number | undefined;
   readonly pace: Pace;
   /** Whether a turn was long enough to show that. */
   readonly paceKnown: boolean;
-  /** Whether the agent's last words were a question. */
-  readonly asked: boolean;
+  /** What the agent's last words asked for. */
+  readonly asked: Question;
   /** Whether the turn had a pause. */
   readonly paused: boolean;
   /** Whether the client has said that the turn is over with the user's last voice. */
@@ -89,10 +98,11 @@ export const contextOf = (settings: AgentSettings): Context => ({
   said: '',
   shown: false,
   probability: undefined,
+  fadedMs: 0,
   silentAt: undefined,
   pace: USUAL_PACE,
   paceKnown: false,
-  asked: false,
+  asked: NO_QUESTION,
   paused: false,
   silenceMs: 0,
   owesResults: false,
@@ -225,28 +235,39 @@ export const isDraftable = (context: Context): boolean =>
 export const isDraftableLate = (context: Context): boolean =>
   isAnswerable(context) && turnCompleteness(context) === 'open';
 
+/** How much the turn so far is of what the agent has asked for; undefined if it cannot tell. */
+function answered({ asked, said, settings, stretches }: Context): AnswerPart | undefined {
+  return answerPart(joined([said, finalText(stretches)]), settings.language, asked);
+}
+
 /** Whether the turn so far is a word or two that answer the agent's question. */
-function isShortAnswer({ asked, said, stretches }: Context): boolean {
-  if (!asked || said !== '') return false;
+function isShortAnswer(context: Context): boolean {
+  const { asked, said, stretches } = context;
+  if (!asked.isQuestion || said !== '') return false;
   const { length } = wordsOf(finalText(stretches));
-  return length > 0 && length <= MOST_ANSWER_WORDS;
+  return (length > 0 && length <= MOST_ANSWER_WORDS) || answered(context) === 'short';
 }
 
 export function turnCompleteness(context: Context): TurnCompleteness {
   const { settings, stretches, probability } = context;
-  const words = completenessOf(finalText(stretches), settings.language, isShortAnswer(context));
+  const part = answered(context);
+  const words = part
+    ? AS_TURN[part]
+    : completenessOf(finalText(stretches), settings.language, isShortAnswer(context));
   return detected(settings.detector, words, probability);
 }
 
+/** The silence that ends such a turn from when its end was noticed, in ms. */
 export function delayFor(context: Context, turn: TurnCompleteness): number {
-  const { settings, pace, paceKnown, said, stretches, released } = context;
+  const { settings, pace, paceKnown, said, stretches, released, fadedMs } = context;
   if (released) return 0;
   const facts = {
     unknownPace: !paceKnown,
     interrupts: said === '' && interruptsAgent(stretches),
     answers: isShortAnswer(context),
+    fulfils: answered(context) === 'whole',
   };
-  return delaysOf(settings.eagerness, pace, facts)[turn];
+  return Math.max(0, delaysOf(settings.eagerness, pace, facts)[turn] - fadedMs);
 }
 
 export function endOfTurn(context: Context): EndOfTurn {

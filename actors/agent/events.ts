@@ -2,6 +2,7 @@
 import type { Act } from './effects.js';
 import type { AgentSettings } from './settings.js';
 import type { EndOfTurn } from './turns/detectors.js';
+import type { Question } from './turns/expected-answers.js';
 import type { OwedVoice } from './turns/stretches.js';
 
 export type EndReason =
@@ -106,8 +107,8 @@ export type AgentEvent =
   | { readonly type: 'handedOver'; readonly job: number; readonly settings: AgentSettings }
   /** The same, but its job was cancelled meanwhile: the other agent, with these settings, has the next one. */
   | { readonly type: 'replaced'; readonly settings: AgentSettings }
-  /** Whether the speech that has been heard to its end was, at its end, a question. Comes before `ended`. */
-  | { readonly type: 'asked'; readonly isQuestion: boolean }
+  /** What the speech that has been heard to its end asked for, at its end. Comes before `ended`. */
+  | ({ readonly type: 'asked' } & Question)
   /** All speech of the job has been heard. */
   | { readonly type: 'ended'; readonly job: number }
   | { readonly type: 'failed'; readonly job: number; readonly by?: FailedPart }

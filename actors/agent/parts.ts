@@ -32,7 +32,7 @@ import type { AgentSettings } from './settings.js';
 import { afterSilence, afterTurn, afterWords, pauseOf } from './pauses.js';
 import { isLastTime, TIMES } from './times.js';
 import { brokenOffBy } from './turns/broken-off.js';
-import type { TurnCompleteness } from './turns/endpointing.js';
+import { fadeOf, NOTICED_MS, type TurnCompleteness } from './turns/endpointing.js';
 import { overlapOf, type OverlapVerdict } from './turns/interruption.js';
 import {
   begun,
@@ -73,9 +73,6 @@ const withoutWords = ({ stretches }: Context) => ({ stretches: owedOf(stretches)
 
 /** The agent is silent, or says its last words, whom somebody may answer already. */
 const LISTENS = or([not(stateIn('#speaking')), stateIn('#ending')]);
-
-/** How long a detector has heard silence when it reports the end of a voice, if it does not say. */
-const SILENT_MS = 256;
 
 export const parts = setup({
   types: {} as { context: Context; input: AgentSettings; events: AgentEvent; emitted: AgentEffect },
@@ -223,8 +220,9 @@ export const parts = setup({
       event.type === 'voice'
         ? {
             released: event.over === true,
-            silentAt: event.at,
-            stretches: silent(stretches, span, event.at - (event.silentMs ?? SILENT_MS)),
+            fadedMs: fadeOf(event.silentMs),
+            silentAt: event.at - fadeOf(event.silentMs),
+            stretches: silent(stretches, span, event.at - (event.silentMs ?? NOTICED_MS)),
           }
         : {},
     ),
@@ -335,7 +333,7 @@ export const parts = setup({
     sayGoodbye: emit(({ context }) => ({ type: 'goodbye' as const, job: context.job })),
     noteBeside: assign(({ event }) => (event.type === 'runsBeside' ? { owesResults: event.runs } : {})),
     noteEcho: assign({ echoes: true }),
-    noteAsked: assign(({ event }) => (event.type === 'asked' ? { asked: event.isQuestion } : {})),
+    noteAsked: assign(({ event }) => (event.type === 'asked' ? { asked: event } : {})),
     noteUser: assign({ reengaged: 0, unclearTurns: 0 }),
     /** A voice without words is no sign of whom the agent may have lost. */
     noteUnclear: assign(({ context }) => ({ unclearTurns: context.unclearTurns + 1 })),
