@@ -3,7 +3,7 @@
  * state instead.
  */
 import type { Act } from './effects.js';
-import type { Cause, Excuse, FailedPart, Sentence } from './events.js';
+import type { AgentEvent, Cause, Excuse, FailedPart, Sentence } from './events.js';
 import type { AgentSettings } from './settings.js';
 import { ONLINE_TIMES } from '../../contracts/limits/online-times.js';
 import { MOST_UNCLEAR_TURNS } from './times.js';
@@ -28,8 +28,10 @@ import { type Pace, USUAL_PACE } from './turns/pace.js';
 import {
   finalText,
   hasUnclear,
+  heard,
   interruptsAgent,
   isOverlap,
+  isWhole,
   joined,
   markedText,
   partialText,
@@ -55,6 +57,8 @@ export interface Context {
   readonly stretches: Stretches;
   /** The message of the turn that the user may still continue; empty if there is none. */
   readonly said: string;
+  /** The words that the last draft answers. */
+  readonly drafted: string;
   /** Whether the user is shown words that are not yet a message. */
   readonly shown: boolean;
   /** Probability, by its sound, that the turn had ended at the last silence; undefined if unknown. */
@@ -96,6 +100,7 @@ export const contextOf = (settings: AgentSettings): Context => ({
   span: 0,
   stretches: [],
   said: '',
+  drafted: '',
   shown: false,
   probability: undefined,
   fadedMs: 0,
@@ -234,6 +239,22 @@ export const isDraftable = (context: Context): boolean =>
 /** Whether they may be, which the next moments of silence tell: a number in groups would ask for a draft at each group. */
 export const isDraftableLate = (context: Context): boolean =>
   isAnswerable(context) && turnCompleteness(context) === 'open';
+
+/** The context if the present voice ends now, with those words. */
+export const foreseen = (
+  context: Context,
+  { span, text }: Pick<Extract<AgentEvent, { readonly type: 'foreseen' }>, 'span' | 'text'>,
+): Context => ({ ...context, stretches: heard(context.stretches, { span, text, final: true }) });
+
+/** Whether an answer may be drafted before the voice has surely ended: only to words that nothing need follow. */
+export function isForeseen(
+  context: Context,
+  event: Extract<AgentEvent, { readonly type: 'foreseen' }>,
+): boolean {
+  if (event.text === '' || event.span !== context.span) return false;
+  const then = foreseen(context, event);
+  return isWhole(then.stretches) && isAnswerable(then) && turnCompleteness(then) === 'complete';
+}
 
 /** How much the turn so far is of what the agent has asked for; undefined if it cannot tell. */
 function answered({ asked, said, settings, stretches }: Context): AnswerPart | undefined {

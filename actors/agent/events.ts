@@ -75,6 +75,11 @@ export type AgentEvent =
       readonly joins?: number;
     }
   /**
+   * The words of the present stretch of voice if it ends with the silence that has just begun, which a detector confirms later; empty:
+   * the voice has gone on.
+   */
+  | { readonly type: 'foreseen'; readonly span: number; readonly text: string }
+  /**
    * Probability, 0 to 1, that the turn has ended, by the sound of that stretch of voice; undefined if unknown.
    * Only for agents with such a detector.
    */

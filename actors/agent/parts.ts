@@ -14,7 +14,9 @@ import {
   interruptsForSure,
   isAnsweredLater,
   isDraftable,
+  foreseen,
   isDraftableLate,
+  isForeseen,
   isAgreement,
   isSilenceOver,
   isWordlessSoFar,
@@ -108,6 +110,12 @@ export const parts = setup({
     /** The new words were agreement while the agent spoke. */
     isAgreement: ({ context }) => isAgreement(context),
     isDraftable: ({ context, event }) => isFinished(event) && isDraftable(context),
+    /** The words are surely the whole turn if the voice ends now. */
+    isForeseen: ({ context, event }) => event.type === 'foreseen' && isForeseen(context, event),
+    /** The voice has not ended as it was foreseen. */
+    isUnforeseen: ({ event }) => event.type === 'foreseen' && event.text === '',
+    /** The draft answers the words of the turn as they are known now. */
+    isDraftOfTurn: ({ context }) => context.drafted === turnText(context),
     /** The silence is long enough for a draft of an answer to words that leave it open whether more follows. */
     isDraftableLate: and([
       or([stateIn('#likely'), stateIn('#open'), stateIn('#unfinished')]),
@@ -286,9 +294,11 @@ export const parts = setup({
       enqueue.emit({ type: 'reply', job, cause, aloud });
       enqueue.raise({ type: 'informed' });
     }),
-    draft: enqueueActions(({ context, enqueue }) => {
+    draft: enqueueActions(({ context, event, enqueue }) => {
       const { job } = context;
-      enqueue.emit({ type: 'reply', job, cause: 'turn', aloud: true, draft: turnText(context) });
+      const drafted = turnText(event.type === 'foreseen' ? foreseen(context, event) : context);
+      enqueue.assign({ drafted });
+      enqueue.emit({ type: 'reply', job, cause: 'turn', aloud: true, draft: drafted });
       enqueue.raise({ type: 'informed' });
     }),
     sure: emit(({ context }) => ({ type: 'sure' as const, job: context.job })),
@@ -367,36 +377,3 @@ export const parts = setup({
     end: emit((_, reason: EndReason) => ({ type: 'end' as const, reason })),
   },
 });
-
-export const ends = (reason: EndReason) =>
-  ({ target: '#over', actions: ['flush', { type: 'end', params: reason }] }) as const;
-
-export const says = (verdict: OverlapVerdict) => ({ type: 'says', params: verdict }) as const;
-
-export const asks = (cause: Cause) =>
-  [
-    { type: 'count', params: cause },
-    { type: 'reply', params: cause },
-  ] as const;
-
-/** Asks the model for an answer to a turn that may not have ended. */
-export const DRAFT = [{ type: 'count', params: 'turn' }, 'draft'] as const;
-
-/** A job that says a fixed sentence. */
-export const counts = (sentence: Sentence) => ({ type: 'count', params: sentence }) as const;
-
-/** The failed job's excuse. */
-export const EXCUSE = [{ type: 'excuse', params: undefined }] as const;
-/** The last of too many failures. */
-export const APOLOGISE = [{ type: 'excuse', params: 'apology' }] as const;
-/** The recogniser has failed: what the user said is unknown. */
-export const NOT_UNDERSTOOD = ['noteDeaf', 'message', { type: 'excuse', params: 'understood' }] as const;
-
-/** Agreement while the agent spoke becomes a separate message without an answer. */
-export const AGREE = ['closeTurn', 'noteUser', 'messageApart'] as const;
-
-/** The user's words become a message and get their answer. */
-export const ANSWER = ['noteUser', 'message', ...asks('turn')] as const;
-/** A voice without words becomes a message, of which the agent asks. */
-export const ASK_AGAIN = ['noteUnclear', 'message', ...asks('turn')] as const;
-export const ANSWER_TYPED = ['closeTurn', 'noteUser', 'read', ...asks('turn')] as const;
