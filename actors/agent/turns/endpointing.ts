@@ -9,7 +9,8 @@ import { isLanguage, type Language } from '../../../contracts/speech/languages.j
 import type { Eagerness } from '../settings.js';
 import { overlapOf } from './interruption.js';
 import { LAST_WORDS } from './last-words.js';
-import { opennessOf } from './open-sentences.js';
+import { isAsking } from './asking.js';
+import { opennessOf, sentenceIn } from './open-sentences.js';
 import { factorOf, type Pace } from './pace.js';
 import { wholeReply } from './whole-replies.js';
 
@@ -27,7 +28,7 @@ export type EndpointingDelays = Readonly<Record<TurnCompleteness, number>>;
 
 export const ENDPOINTING_MS: Readonly<Record<Eagerness, EndpointingDelays>> = {
   eager: { complete: 100, likely: 330, open: 530, unfinished: 980 },
-  balanced: { complete: 250, likely: 650, open: 1150, unfinished: 1800 },
+  balanced: { complete: 230, likely: 620, open: 1150, unfinished: 1800 },
   relaxed: { complete: 800, likely: 1280, open: 1780, unfinished: 2680 },
 };
 
@@ -155,7 +156,9 @@ function inLanguage(text: string, language: Language, answers: boolean): TurnCom
   if (last === 'dangling' || openness === 'wanting') return 'unfinished';
   if (ASKED.test(text) || last === 'closing') return 'complete';
   if (last === 'doubtful') return STOPPED.test(text) ? 'open' : 'unfinished';
-  return openness === 'announcing' ? 'open' : bySign(text, answers);
+  if (openness === 'announcing') return 'open';
+  const asks = STOPPED.test(text) && isAsking(sentenceIn(text, language), language);
+  return asks ? 'complete' : bySign(text, answers);
 }
 
 function inAnyLanguage(text: string, answers: boolean): TurnCompleteness {

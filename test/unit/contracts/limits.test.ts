@@ -290,7 +290,7 @@ t.test('close codes', async (t) => {
 t.test('turns: milliseconds of silence, and what an interruption takes', async (t) => {
   t.strictSame(ENDPOINTING_MS, {
     eager: { complete: 100, likely: 330, open: 530, unfinished: 980 },
-    balanced: { complete: 250, likely: 650, open: 1150, unfinished: 1800 },
+    balanced: { complete: 230, likely: 620, open: 1150, unfinished: 1800 },
     relaxed: { complete: 800, likely: 1280, open: 1780, unfinished: 2680 },
   });
   const always = { noise: 'ignore', command: 'interrupt' };

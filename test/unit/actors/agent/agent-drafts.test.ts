@@ -156,7 +156,7 @@ const DRAFTED = `reply 1 turn aloud ${QUESTION}`;
 t.test('an answer to a question is drafted as the voice pauses, before it has surely ended', async (t) => {
   const steps = foreseen(QUESTION);
   t.strictSame(ofJobs(steps), [DRAFTED]);
-  steps.pass(200).job('audible').voice(false).final(QUESTION).pass(240);
+  steps.pass(200).job('audible').voice(false).final(QUESTION).pass(220);
   t.strictSame(ofJobs(steps), [], 'its words are known: it is not asked for again, and not spoken yet');
   t.strictSame(ofJobs(steps.pass(20)), [`message ${QUESTION}`, 'sure 1']);
 });
