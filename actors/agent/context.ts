@@ -63,7 +63,7 @@ export interface Context {
   readonly shown: boolean;
   /** Probability, by its sound, that the turn had ended at the last silence; undefined if unknown. */
   readonly probability: number | undefined;
-  /** How long the last voice had faded when its end was noticed, in ms (endpointing.ts). */
+  /** How long the last voice had faded when its end was noticed, in ms (turns/endpointing.ts). */
   readonly fadedMs: number;
   /** When the user had been silent for NOTICED_MS, and how this user pauses. */
   readonly silentAt: number | undefined;
