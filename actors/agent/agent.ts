@@ -24,6 +24,7 @@ import { contextOf } from './context.js';
 import type { Cause } from './events.js';
 import { drafting } from './drafting.js';
 import { working } from './job.js';
+import { parts } from './parts.js';
 import {
   AGREE,
   ANSWER,
@@ -35,8 +36,7 @@ import {
   DRAFT,
   ends,
   NOT_UNDERSTOOD,
-  parts,
-} from './parts.js';
+} from './sequences.js';
 import { silence } from './silence.js';
 import { user } from './user.js';
 
@@ -125,9 +125,10 @@ const bridging = parts.createStateConfig({
 
 /**
  * All words of the user are known and look like the whole turn: asks the model for a draft, unheard until the turn has ended. If they
- * leave that open, only once the silence has lasted.
+ * leave that open, only once the silence has lasted; if nothing need follow them, as soon as the voice pauses.
  */
 const DRAFTS = {
+  foreseen: { guard: 'isForeseen', target: '#drafting', actions: DRAFT },
   overlap: { guard: or(['isDraftable', 'isDraftableLate']), target: '#drafting', actions: DRAFT },
   lasting: { guard: 'isDraftableLate', target: '#drafting', actions: DRAFT },
 } as const;

@@ -3,12 +3,19 @@
  * state instead.
  */
 import type { Act } from './effects.js';
-import type { Cause, Excuse, FailedPart, Sentence } from './events.js';
+import type { AgentEvent, Cause, Excuse, FailedPart, Sentence } from './events.js';
 import type { AgentSettings } from './settings.js';
 import { ONLINE_TIMES } from '../../contracts/limits/online-times.js';
 import { MOST_UNCLEAR_TURNS } from './times.js';
 import { detected, type EndOfTurn } from './turns/detectors.js';
 import { completenessOf, delaysOf, MOST_ANSWER_WORDS, type TurnCompleteness } from './turns/endpointing.js';
+import {
+  type AnswerPart,
+  answerPart,
+  AS_TURN,
+  NO_QUESTION,
+  type Question,
+} from './turns/expected-answers.js';
 import {
   INTERRUPTION,
   interrupts,
@@ -21,8 +28,10 @@ import { type Pace, USUAL_PACE } from './turns/pace.js';
 import {
   finalText,
   hasUnclear,
+  heard,
   interruptsAgent,
   isOverlap,
+  isWhole,
   joined,
   markedText,
   partialText,
@@ -48,17 +57,21 @@ export interface Context {
   readonly stretches: Stretches;
   /** The message of the turn that the user may still continue; empty if there is none. */
   readonly said: string;
+  /** The words that the last draft answers. */
+  readonly drafted: string;
   /** Whether the user is shown words that are not yet a message. */
   readonly shown: boolean;
   /** Probability, by its sound, that the turn had ended at the last silence; undefined if unknown. */
   readonly probability: number | undefined;
-  /** When the user fell silent, and how this user pauses. */
+  /** How long the last voice had faded when its end was noticed, in ms (turns/endpointing.ts). */
+  readonly fadedMs: number;
+  /** When the user had been silent for NOTICED_MS, and how this user pauses. */
   readonly silentAt: number | undefined;
   readonly pace: Pace;
   /** Whether a turn was long enough to show that. */
   readonly paceKnown: boolean;
-  /** Whether the agent's last words were a question. */
-  readonly asked: boolean;
+  /** What the agent's last words asked for. */
+  readonly asked: Question;
   /** Whether the turn had a pause. */
   readonly paused: boolean;
   /** Whether the client has said that the turn is over with the user's last voice. */
@@ -87,12 +100,14 @@ export const contextOf = (settings: AgentSettings): Context => ({
   span: 0,
   stretches: [],
   said: '',
+  drafted: '',
   shown: false,
   probability: undefined,
+  fadedMs: 0,
   silentAt: undefined,
   pace: USUAL_PACE,
   paceKnown: false,
-  asked: false,
+  asked: NO_QUESTION,
   paused: false,
   silenceMs: 0,
   owesResults: false,
@@ -225,28 +240,55 @@ export const isDraftable = (context: Context): boolean =>
 export const isDraftableLate = (context: Context): boolean =>
   isAnswerable(context) && turnCompleteness(context) === 'open';
 
+/** The context if the present voice ends now, with those words. */
+export const foreseen = (
+  context: Context,
+  { span, text }: Pick<Extract<AgentEvent, { readonly type: 'foreseen' }>, 'span' | 'text'>,
+): Context => ({ ...context, stretches: heard(context.stretches, { span, text, final: true }) });
+
+/** Whether an answer may be drafted before the voice has surely ended: only to words that nothing need follow. */
+export function isForeseen(
+  context: Context,
+  event: Extract<AgentEvent, { readonly type: 'foreseen' }>,
+): boolean {
+  if (event.text === '' || event.span !== context.span) return false;
+  const then = foreseen(context, event);
+  return isWhole(then.stretches) && isAnswerable(then) && turnCompleteness(then) === 'complete';
+}
+
+/** How much the turn so far is of what the agent has asked for; undefined if it cannot tell. */
+function answered({ asked, said, settings, stretches }: Context): AnswerPart | undefined {
+  return answerPart(joined([said, finalText(stretches)]), settings.language, asked);
+}
+
 /** Whether the turn so far is a word or two that answer the agent's question. */
-function isShortAnswer({ asked, said, stretches }: Context): boolean {
-  if (!asked || said !== '') return false;
+function isShortAnswer(context: Context): boolean {
+  const { asked, said, stretches } = context;
+  if (!asked.isQuestion || said !== '') return false;
   const { length } = wordsOf(finalText(stretches));
-  return length > 0 && length <= MOST_ANSWER_WORDS;
+  return (length > 0 && length <= MOST_ANSWER_WORDS) || answered(context) === 'short';
 }
 
 export function turnCompleteness(context: Context): TurnCompleteness {
   const { settings, stretches, probability } = context;
-  const words = completenessOf(finalText(stretches), settings.language, isShortAnswer(context));
+  const part = answered(context);
+  const words = part
+    ? AS_TURN[part]
+    : completenessOf(finalText(stretches), settings.language, isShortAnswer(context));
   return detected(settings.detector, words, probability);
 }
 
+/** The silence that ends such a turn from when its end was noticed, in ms. */
 export function delayFor(context: Context, turn: TurnCompleteness): number {
-  const { settings, pace, paceKnown, said, stretches, released } = context;
+  const { settings, pace, paceKnown, said, stretches, released, fadedMs } = context;
   if (released) return 0;
   const facts = {
     unknownPace: !paceKnown,
     interrupts: said === '' && interruptsAgent(stretches),
     answers: isShortAnswer(context),
+    fulfils: answered(context) === 'whole',
   };
-  return delaysOf(settings.eagerness, pace, facts)[turn];
+  return Math.max(0, delaysOf(settings.eagerness, pace, facts)[turn] - fadedMs);
 }
 
 export function endOfTurn(context: Context): EndOfTurn {

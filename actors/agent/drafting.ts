@@ -1,17 +1,34 @@
 /**
- * The draft: an answer that is made during endpointing, so that the silence costs no time. It is not played, and no tool
- * runs for it, before the turn has ended; if the user makes a sound, the turn continues and the draft is discarded.
+ * The draft: an answer that is made during endpointing, or from the short pause on that may become the end, so that the silence costs no
+ * time. It is not played, and no tool runs for it, before the turn has ended with the words that it answers; if the user makes a sound,
+ * goes on, or turns out to have said something else, it is discarded.
  */
-import { ANSWER_TYPED, APOLOGISE, EXCUSE, parts } from './parts.js';
+import { and, not } from 'xstate';
+import { parts } from './parts.js';
+import { ANSWER, ANSWER_TYPED, APOLOGISE, ASK_AGAIN, DRAFT, EXCUSE, REDRAFT } from './sequences.js';
 
 /** The turn has ended with the words that the draft answers. */
 const SURE = ['noteUser', 'message', 'sure'] as const;
+
+/** The words that the draft answers are not those that were said. */
+const OTHERWISE = and(['isFinished', not('isDraftOfTurn')]);
+const AGAIN = { target: '#drafting', reenter: true } as const;
 
 export const drafting = parts.createStateConfig({
   id: 'drafting',
   initial: 'alive',
   on: {
     voice: { guard: 'isActive', target: '#idle' },
+    foreseen: { guard: 'isUnforeseen', target: '#idle' },
+    overlap: [
+      { guard: and([OTHERWISE, 'isDraftable']), ...AGAIN, actions: DRAFT },
+      { guard: OTHERWISE, target: '#idle' },
+    ],
+    turnOver: [
+      { guard: 'hasWords', target: '#working', actions: ANSWER },
+      { guard: 'asksAgain', target: '#working', actions: ASK_AGAIN },
+      { target: '#idle' },
+    ],
     typed: { target: '#working', actions: ANSWER_TYPED },
     interrupt: { target: '#idle' },
   },
@@ -20,6 +37,16 @@ export const drafting = parts.createStateConfig({
       initial: 'pending',
       on: {
         voice: { guard: 'isActive', target: '#idle', actions: 'cancel' },
+        foreseen: { guard: 'isUnforeseen', target: '#idle', actions: 'cancel' },
+        overlap: [
+          { guard: and([OTHERWISE, 'isDraftable']), ...AGAIN, actions: REDRAFT },
+          { guard: OTHERWISE, target: '#idle', actions: 'cancel' },
+        ],
+        turnOver: [
+          { guard: 'hasWords', target: '#working', actions: ['cancel', ...ANSWER] },
+          { guard: 'asksAgain', target: '#working', actions: ['cancel', ...ASK_AGAIN] },
+          { target: '#idle', actions: 'cancel' },
+        ],
         typed: { target: '#working', actions: ['cancel', ...ANSWER_TYPED] },
         interrupt: { target: '#idle', actions: 'cancel' },
         failed: { guard: 'isCurrent', target: 'broken', actions: 'noteFailedPart' },
@@ -29,10 +56,14 @@ export const drafting = parts.createStateConfig({
         pending: {
           on: {
             audible: { guard: 'isCurrent', target: 'ready' },
-            turnOver: { target: '#working', actions: SURE },
+            turnOver: { guard: 'isDraftOfTurn', target: '#working', actions: SURE },
           },
         },
-        ready: { entry: 'pause', exit: 'resume', on: { turnOver: { target: '#speaking', actions: SURE } } },
+        ready: {
+          entry: 'pause',
+          exit: 'resume',
+          on: { turnOver: { guard: 'isDraftOfTurn', target: '#speaking', actions: SURE } },
+        },
       },
     },
     /** The model has failed; it is not asked again. */
@@ -40,15 +71,21 @@ export const drafting = parts.createStateConfig({
       on: {
         turnOver: [
           {
-            guard: 'isLastFailure',
+            guard: and(['isDraftOfTurn', 'isLastFailure']),
             target: '#apologising',
             actions: ['noteUser', 'message', ...APOLOGISE],
           },
-          { target: '#excusing', actions: ['noteUser', 'message', ...EXCUSE] },
+          {
+            guard: 'isDraftOfTurn',
+            target: '#excusing',
+            actions: ['noteUser', 'message', ...EXCUSE],
+          },
         ],
       },
     },
     /** The draft has no words. */
-    empty: { on: { turnOver: { target: '#idle', actions: ['noteUser', 'message'] } } },
+    empty: {
+      on: { turnOver: { guard: 'isDraftOfTurn', target: '#idle', actions: ['noteUser', 'message'] } },
+    },
   },
 });

@@ -2,6 +2,7 @@
 import type { Act } from './effects.js';
 import type { AgentSettings } from './settings.js';
 import type { EndOfTurn } from './turns/detectors.js';
+import type { Question } from './turns/expected-answers.js';
 import type { OwedVoice } from './turns/stretches.js';
 
 export type EndReason =
@@ -74,6 +75,11 @@ export type AgentEvent =
       readonly joins?: number;
     }
   /**
+   * The words of the present stretch of voice if it ends with the silence that has just begun, which a detector confirms later; empty:
+   * the voice has gone on.
+   */
+  | { readonly type: 'foreseen'; readonly span: number; readonly text: string }
+  /**
    * Probability, 0 to 1, that the turn has ended, by the sound of that stretch of voice; undefined if unknown.
    * Only for agents with such a detector.
    */
@@ -106,8 +112,8 @@ export type AgentEvent =
   | { readonly type: 'handedOver'; readonly job: number; readonly settings: AgentSettings }
   /** The same, but its job was cancelled meanwhile: the other agent, with these settings, has the next one. */
   | { readonly type: 'replaced'; readonly settings: AgentSettings }
-  /** Whether the speech that has been heard to its end was, at its end, a question. Comes before `ended`. */
-  | { readonly type: 'asked'; readonly isQuestion: boolean }
+  /** What the speech that has been heard to its end asked for, at its end. Comes before `ended`. */
+  | ({ readonly type: 'asked' } & Question)
   /** All speech of the job has been heard. */
   | { readonly type: 'ended'; readonly job: number }
   | { readonly type: 'failed'; readonly job: number; readonly by?: FailedPart }

@@ -1,17 +1,7 @@
 /** The agent while a job runs: thinking and speaking, and the effect of the user's words on it. */
 import { and, not, or } from 'xstate';
-import {
-  AGREE,
-  ANSWER,
-  ANSWER_TYPED,
-  APOLOGISE,
-  ASK_AGAIN,
-  asks,
-  ends,
-  EXCUSE,
-  parts,
-  says,
-} from './parts.js';
+import { parts } from './parts.js';
+import { AGREE, ANSWER, ANSWER_TYPED, APOLOGISE, ASK_AGAIN, asks, ends, EXCUSE, says } from './sequences.js';
 
 /** Another job replaces this one. */
 const NEXT = { target: '#working', reenter: true } as const;

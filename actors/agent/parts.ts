@@ -14,7 +14,9 @@ import {
   interruptsForSure,
   isAnsweredLater,
   isDraftable,
+  foreseen,
   isDraftableLate,
+  isForeseen,
   isAgreement,
   isSilenceOver,
   isWordlessSoFar,
@@ -32,7 +34,7 @@ import type { AgentSettings } from './settings.js';
 import { afterSilence, afterTurn, afterWords, pauseOf } from './pauses.js';
 import { isLastTime, TIMES } from './times.js';
 import { brokenOffBy } from './turns/broken-off.js';
-import type { TurnCompleteness } from './turns/endpointing.js';
+import { fadeOf, NOTICED_MS, type TurnCompleteness } from './turns/endpointing.js';
 import { overlapOf, type OverlapVerdict } from './turns/interruption.js';
 import {
   begun,
@@ -74,9 +76,6 @@ const withoutWords = ({ stretches }: Context) => ({ stretches: owedOf(stretches)
 /** The agent is silent, or says its last words, whom somebody may answer already. */
 const LISTENS = or([not(stateIn('#speaking')), stateIn('#ending')]);
 
-/** How long a detector has heard silence when it reports the end of a voice, if it does not say. */
-const SILENT_MS = 256;
-
 export const parts = setup({
   types: {} as { context: Context; input: AgentSettings; events: AgentEvent; emitted: AgentEffect },
   delays,
@@ -111,6 +110,12 @@ export const parts = setup({
     /** The new words were agreement while the agent spoke. */
     isAgreement: ({ context }) => isAgreement(context),
     isDraftable: ({ context, event }) => isFinished(event) && isDraftable(context),
+    /** The words are surely the whole turn if the voice ends now. */
+    isForeseen: ({ context, event }) => event.type === 'foreseen' && isForeseen(context, event),
+    /** The voice has not ended as it was foreseen. */
+    isUnforeseen: ({ event }) => event.type === 'foreseen' && event.text === '',
+    /** The draft answers the words of the turn as they are known now. */
+    isDraftOfTurn: ({ context }) => context.drafted === turnText(context),
     /** The silence is long enough for a draft of an answer to words that leave it open whether more follows. */
     isDraftableLate: and([
       or([stateIn('#likely'), stateIn('#open'), stateIn('#unfinished')]),
@@ -223,8 +228,9 @@ export const parts = setup({
       event.type === 'voice'
         ? {
             released: event.over === true,
-            silentAt: event.at,
-            stretches: silent(stretches, span, event.at - (event.silentMs ?? SILENT_MS)),
+            fadedMs: fadeOf(event.silentMs),
+            silentAt: event.at - fadeOf(event.silentMs),
+            stretches: silent(stretches, span, event.at - (event.silentMs ?? NOTICED_MS)),
           }
         : {},
     ),
@@ -288,9 +294,11 @@ export const parts = setup({
       enqueue.emit({ type: 'reply', job, cause, aloud });
       enqueue.raise({ type: 'informed' });
     }),
-    draft: enqueueActions(({ context, enqueue }) => {
+    draft: enqueueActions(({ context, event, enqueue }) => {
       const { job } = context;
-      enqueue.emit({ type: 'reply', job, cause: 'turn', aloud: true, draft: turnText(context) });
+      const drafted = turnText(event.type === 'foreseen' ? foreseen(context, event) : context);
+      enqueue.assign({ drafted });
+      enqueue.emit({ type: 'reply', job, cause: 'turn', aloud: true, draft: drafted });
       enqueue.raise({ type: 'informed' });
     }),
     sure: emit(({ context }) => ({ type: 'sure' as const, job: context.job })),
@@ -335,7 +343,7 @@ export const parts = setup({
     sayGoodbye: emit(({ context }) => ({ type: 'goodbye' as const, job: context.job })),
     noteBeside: assign(({ event }) => (event.type === 'runsBeside' ? { owesResults: event.runs } : {})),
     noteEcho: assign({ echoes: true }),
-    noteAsked: assign(({ event }) => (event.type === 'asked' ? { asked: event.isQuestion } : {})),
+    noteAsked: assign(({ event }) => (event.type === 'asked' ? { asked: event } : {})),
     noteUser: assign({ reengaged: 0, unclearTurns: 0 }),
     /** A voice without words is no sign of whom the agent may have lost. */
     noteUnclear: assign(({ context }) => ({ unclearTurns: context.unclearTurns + 1 })),
@@ -369,36 +377,3 @@ export const parts = setup({
     end: emit((_, reason: EndReason) => ({ type: 'end' as const, reason })),
   },
 });
-
-export const ends = (reason: EndReason) =>
-  ({ target: '#over', actions: ['flush', { type: 'end', params: reason }] }) as const;
-
-export const says = (verdict: OverlapVerdict) => ({ type: 'says', params: verdict }) as const;
-
-export const asks = (cause: Cause) =>
-  [
-    { type: 'count', params: cause },
-    { type: 'reply', params: cause },
-  ] as const;
-
-/** Asks the model for an answer to a turn that may not have ended. */
-export const DRAFT = [{ type: 'count', params: 'turn' }, 'draft'] as const;
-
-/** A job that says a fixed sentence. */
-export const counts = (sentence: Sentence) => ({ type: 'count', params: sentence }) as const;
-
-/** The failed job's excuse. */
-export const EXCUSE = [{ type: 'excuse', params: undefined }] as const;
-/** The last of too many failures. */
-export const APOLOGISE = [{ type: 'excuse', params: 'apology' }] as const;
-/** The recogniser has failed: what the user said is unknown. */
-export const NOT_UNDERSTOOD = ['noteDeaf', 'message', { type: 'excuse', params: 'understood' }] as const;
-
-/** Agreement while the agent spoke becomes a separate message without an answer. */
-export const AGREE = ['closeTurn', 'noteUser', 'messageApart'] as const;
-
-/** The user's words become a message and get their answer. */
-export const ANSWER = ['noteUser', 'message', ...asks('turn')] as const;
-/** A voice without words becomes a message, of which the agent asks. */
-export const ASK_AGAIN = ['noteUnclear', 'message', ...asks('turn')] as const;
-export const ANSWER_TYPED = ['closeTurn', 'noteUser', 'read', ...asks('turn')] as const;

@@ -8,6 +8,7 @@ const BY: Readonly<Partial<Record<AgentEvent['type'], BrokenOffBy>>> = {
   typed: 'message',
   interrupt: 'client',
   voice: 'voice',
+  foreseen: 'voice',
   sentenceOver: 'timeout',
 };
 

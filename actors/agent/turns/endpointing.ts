@@ -9,7 +9,8 @@ import { isLanguage, type Language } from '../../../contracts/speech/languages.j
 import type { Eagerness } from '../settings.js';
 import { overlapOf } from './interruption.js';
 import { LAST_WORDS } from './last-words.js';
-import { opennessOf } from './open-sentences.js';
+import { isAsking } from './asking.js';
+import { opennessOf, sentenceIn } from './open-sentences.js';
 import { factorOf, type Pace } from './pace.js';
 import { wholeReply } from './whole-replies.js';
 
@@ -19,14 +20,26 @@ import { wholeReply } from './whole-replies.js';
  */
 export type TurnCompleteness = 'complete' | 'likely' | 'open' | 'unfinished';
 
-/** Endpointing delay: milliseconds of silence after the detector's own, longer the less complete a turn is. */
+/**
+ * Endpointing delay: milliseconds of silence after NOTICED_MS of it, longer the less complete a turn is. Counted from the last sound
+ * (fadeOf), so that voices that fade slowly wait no longer than others.
+ */
 export type EndpointingDelays = Readonly<Record<TurnCompleteness, number>>;
 
 export const ENDPOINTING_MS: Readonly<Record<Eagerness, EndpointingDelays>> = {
-  eager: { complete: 100, likely: 250, open: 450, unfinished: 900 },
-  balanced: { complete: 250, likely: 700, open: 1050, unfinished: 1700 },
-  relaxed: { complete: 800, likely: 1200, open: 1700, unfinished: 2600 },
+  eager: { complete: 100, likely: 330, open: 530, unfinished: 980 },
+  balanced: { complete: 230, likely: 620, open: 1150, unfinished: 1800 },
+  relaxed: { complete: 800, likely: 1280, open: 1780, unfinished: 2680 },
 };
+
+/** Silence that every detector has heard when it reports the end of a voice, in ms. */
+export const NOTICED_MS = 256;
+/** Most of a voice's fading that counts as silence, in ms: what is longer may be a soft last syllable. */
+export const MOST_FADE_MS = 96;
+
+/** How long a voice had faded that was silent for `silentMs` when its end was noticed: that much of the delay has passed. */
+export const fadeOf = (silentMs = NOTICED_MS): number =>
+  Math.min(MOST_FADE_MS, Math.max(0, silentMs - NOTICED_MS));
 
 /** What a turn was that makes its delays differ from those of the tables. */
 export interface TurnFacts {
@@ -36,6 +49,8 @@ export interface TurnFacts {
   readonly interrupts?: boolean;
   /** It is a word or two, and the agent's last sentence was a question. */
   readonly answers?: boolean;
+  /** It is the whole of what the agent has asked for (expected-answers.ts). */
+  readonly fulfils?: boolean;
 }
 
 /**
@@ -43,22 +58,28 @@ export interface TurnFacts {
  * seconds, which is how long people think in the middle of the first thing that they say.
  */
 export const FIRST_LIKELY_MS: Readonly<Record<Eagerness, number>> = {
-  eager: 250,
-  balanced: 1050,
-  relaxed: 1200,
+  eager: 330,
+  balanced: 1150,
+  relaxed: 1280,
 };
 /** Delay of a `likely` turn that interrupts the agent: people have thought of what they say before they cut somebody short. */
 export const INTERRUPTING_LIKELY_MS: Readonly<Record<Eagerness, number>> = {
-  eager: 200,
+  eager: 280,
   balanced: 430,
-  relaxed: 900,
+  relaxed: 980,
 };
 
 /** Delay of a `likely` turn that answers a question in a word or two, which is the whole of most such answers. */
 export const ANSWERING_LIKELY_MS: Readonly<Record<Eagerness, number>> = {
-  eager: 200,
+  eager: 280,
   balanced: 480,
-  relaxed: 900,
+  relaxed: 980,
+};
+/** Delay of a `complete` turn that is the whole of what was asked for. */
+export const FULFILLING_MS: Readonly<Record<Eagerness, number>> = {
+  eager: 60,
+  balanced: 150,
+  relaxed: 500,
 };
 /** An `open` turn is waited for at least this much longer than a `likely` one: meanwhile its answer is drafted. */
 const DRAFT_AHEAD_MS = 200;
@@ -135,7 +156,9 @@ function inLanguage(text: string, language: Language, answers: boolean): TurnCom
   if (last === 'dangling' || openness === 'wanting') return 'unfinished';
   if (ASKED.test(text) || last === 'closing') return 'complete';
   if (last === 'doubtful') return STOPPED.test(text) ? 'open' : 'unfinished';
-  return openness === 'announcing' ? 'open' : bySign(text, answers);
+  if (openness === 'announcing') return 'open';
+  const asks = STOPPED.test(text) && isAsking(sentenceIn(text, language), language);
+  return asks ? 'complete' : bySign(text, answers);
 }
 
 function inAnyLanguage(text: string, answers: boolean): TurnCompleteness {
@@ -170,7 +193,8 @@ function likelyMs(
 /** Endpointing delays of such a turn for a user with this pace. */
 export function delaysOf(eagerness: Eagerness, pace: Pace, facts: TurnFacts = {}): EndpointingDelays {
   const factor = factorOf(pace, eagerness);
-  const { complete, open, unfinished } = ENDPOINTING_MS[eagerness];
+  const { open, unfinished } = ENDPOINTING_MS[eagerness];
+  const complete = facts.fulfils ? FULFILLING_MS[eagerness] : ENDPOINTING_MS[eagerness].complete;
   const likely = Math.round(likelyMs(eagerness, factor, facts));
   const atOpen = Math.max(likely + DRAFT_AHEAD_MS, Math.round(open * factor));
   return {

@@ -225,13 +225,17 @@ function isDemanding(sentence: string, { demands, fronted }: OpenSentences): boo
   return end !== null && !fronted.test(sentence.slice(0, end.index + 1));
 }
 
+/** The last sentence as the tables have it: in lower case, without apostrophes, signs at its ends and words before it. */
+export const sentenceIn = (text: string, language: Language): string =>
+  withoutLeads(lastSentence(text), OPEN_SENTENCES[language].leads);
+
 /**
  * How much the last sentence calls for more: `wanting` if it cannot be the end, `announcing` if it may be but is hardly; undefined
  * if nothing in it says so.
  */
 export function opennessOf(text: string, language: Language): 'wanting' | 'announcing' | undefined {
   const open = OPEN_SENTENCES[language];
-  const sentence = withoutLeads(lastSentence(text), open.leads);
+  const sentence = sentenceIn(text, language);
   if (isDemanding(sentence, open)) return 'wanting';
   if (open.announces.test(sentence)) return 'announcing';
   if (open.main.test(sentence) || ASKS.test(sentence)) return undefined;

@@ -21,9 +21,9 @@ interface Bounds {
 }
 
 export const PACE_BOUNDS: Readonly<Record<Eagerness, Bounds>> = {
-  eager: { usualMs: 220, least: 0.7, most: 1.6 },
-  balanced: { usualMs: 600, least: 0.75, most: 2 },
-  relaxed: { usualMs: 1040, least: 0.8, most: 1.4 },
+  eager: { usualMs: 300, least: 0.7, most: 1.6 },
+  balanced: { usualMs: 525, least: 0.78, most: 2 },
+  relaxed: { usualMs: 1120, least: 0.8, most: 1.4 },
 };
 
 /** Too short a delay interrupts the user, too long a delay only costs a moment: longer pauses are learnt faster. */
@@ -31,7 +31,7 @@ const LEARNS = { longer: 0.7, shorter: 0.1, unbroken: 0.08 } as const;
 /** Cap of a pause, as a factor of the usual one: a longer pause is not a habit. */
 const LONGEST = 3;
 
-/** The pace after a pause within a turn, of `ms` beyond the detector's own silence. */
+/** The pace after a pause within a turn, of `ms` beyond NOTICED_MS (endpointing.ts) from the last sound. */
 export function afterPause(pace: Pace, eagerness: Eagerness, ms: number): Pace {
   const seen = Math.min(LONGEST, ms / PACE_BOUNDS[eagerness].usualMs);
   return pace + (seen > pace ? LEARNS.longer : LEARNS.shorter) * (seen - pace);

@@ -8,8 +8,8 @@ import { type VoicingFrames, Voicing } from './voicing.js';
 /** Samples of a frame at 16 kHz. */
 export const DETECTOR_FRAME = FRAME;
 
-/** A voice is noticed in its third frame, its end after 256 ms; long are 20 s. */
-const PATIENCE: VoicingFrames = { begin: 3, end: 8, long: 625 };
+/** A clear voice (two frames at 0.88) is noticed in its second frame, any other in its third; its end after 256 ms; long are 20 s. */
+export const PATIENCE: VoicingFrames = { begin: 3, end: 8, long: 625, sure: 4 };
 
 export interface FrameDetector {
   /** Takes DETECTOR_FRAME samples; returns whether there is voice after them. */
@@ -20,10 +20,10 @@ export interface FrameDetector {
  * Loads the model, once for all detectors: one takes 1.3 KB, and making it costs nothing. Throws if the file is missing or
  * another one, naming it.
  */
-export function createDetectors(modelsFolder?: string): () => FrameDetector {
+export function createDetectors(modelsFolder?: string, patience = PATIENCE): () => FrameDetector {
   const network = loadNetwork(modelsFolder);
   return () => {
-    const [memory, voicing] = [new Memory(), new Voicing(PATIENCE)];
+    const [memory, voicing] = [new Memory(), new Voicing(patience)];
     return { push: (frame) => voicing.push(network.probability(frame, memory)) };
   };
 }

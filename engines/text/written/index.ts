@@ -12,8 +12,8 @@ import { textOf, wordsOf } from './words.js';
 
 export { type Term, termsOf } from './terms.js';
 
-/** What somebody may have been asked for; `choice` is yes or no. */
-export const ASKED = ['email', 'name', 'spelling', 'number', 'choice', 'date'] as const;
+/** What somebody may have been asked for; `choice` is yes or no, `count` how many. */
+export const ASKED = ['email', 'name', 'spelling', 'number', 'choice', 'count', 'date'] as const;
 export type Asked = (typeof ASKED)[number];
 
 export interface Expected {

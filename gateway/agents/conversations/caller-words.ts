@@ -66,6 +66,9 @@ export class CallerWords {
       if (!this.parts.isOver()) this.parts.tell({ type: 'transcript', ...heard, ...isLost });
       else this.#lastWords.heard(heard);
     },
+    foreseen: (span, text) => {
+      if (!this.parts.isOver()) this.parts.tell({ type: 'foreseen', span, text });
+    },
     sounded: (span, probability) => this.parts.tell({ type: 'sounded', span, probability }),
     aside: (text, of) => {
       this.parts.dialogue.aside(text, of);

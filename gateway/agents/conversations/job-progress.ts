@@ -5,18 +5,20 @@
  */
 import type { AgentEvent } from '../../../actors/agent/events.js';
 import { TIMES } from '../../../actors/agent/times.js';
-import { isQuestion } from '../../../actors/agent/turns/endpointing.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import type { Log } from '../../../contracts/log.js';
+import type { AgentInCharge } from './agent-in-charge.js';
 import type { Captions } from './client/captions.js';
 import { AGENT_EVENTS } from './client/events.js';
 import type { Dialogue } from './dialogue.js';
+import { questionIn } from './hearing/asked.js';
 import type { Listening } from './listening/listening.js';
 import type { Speaking } from './speaking.js';
 import type { NoteTurn } from './turns/turn-events.js';
 import type { Utterance, UtteranceFailure } from './utterance.js';
 
 export interface JobProgressParts {
+  readonly agent: Pick<AgentInCharge, 'language'>;
   readonly speaking: Pick<Speaking, 'job' | 'cancel' | 'finish'>;
   readonly listening: Pick<Listening, 'agentSaid'>;
   readonly dialogue: Pick<Dialogue, 'closeTurn'>;
@@ -85,13 +87,13 @@ export class JobProgress {
 
   /** The job has nothing more to say. */
   ended(utterance: Utterance): void {
-    const { speaking, dialogue, tell } = this.parts;
+    const { agent, speaking, dialogue, tell } = this.parts;
     const { job } = speaking;
     if (job?.utterance !== utterance) return;
     // In the record, the user's message comes before its answer.
     dialogue.closeTurn();
     speaking.finish(job);
-    tell({ type: 'asked', isQuestion: isQuestion(utterance.written) });
+    tell({ type: 'asked', ...questionIn(utterance.written, agent.language) });
     tell({ type: 'ended', job: utterance.job });
   }
 

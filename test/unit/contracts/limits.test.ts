@@ -294,9 +294,9 @@ t.test('close codes', async (t) => {
 
 t.test('turns: milliseconds of silence, and what an interruption takes', async (t) => {
   t.strictSame(ENDPOINTING_MS, {
-    eager: { complete: 100, likely: 250, open: 450, unfinished: 900 },
-    balanced: { complete: 250, likely: 700, open: 1050, unfinished: 1700 },
-    relaxed: { complete: 800, likely: 1200, open: 1700, unfinished: 2600 },
+    eager: { complete: 100, likely: 330, open: 530, unfinished: 980 },
+    balanced: { complete: 230, likely: 620, open: 1150, unfinished: 1800 },
+    relaxed: { complete: 800, likely: 1280, open: 1780, unfinished: 2680 },
   });
   const always = { noise: 'ignore', command: 'interrupt' };
   t.strictSame(INTERRUPTION, {

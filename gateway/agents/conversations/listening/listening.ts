@@ -32,6 +32,8 @@ export interface ListeningEvents {
   voice(active: boolean, at: number, silentMs?: number, over?: true): void;
   /** The user's words in a stretch of voice. Empty if there were none, or only `echo`, or if they are unknown. */
   transcript(heard: HeardStretch & { readonly echo?: true }): void;
+  /** The words of the present stretch if it ends now, before that is certain; empty: it goes on. Never the agent's own. */
+  foreseen?(span: number, text: string): void;
   /** The probability that the turn ended with that stretch of voice; undefined if unknown. */
   sounded(span: number, probability: number | undefined): void;
   /** The user has changed to that language; told before the transcript. */
@@ -58,6 +60,9 @@ export class Listening {
     this.#spoken = new SpokenAt(clock);
     this.#transcription = new TurnTranscription(parts, {
       user: (heard) => this.#understand(heard),
+      foreseen: (span, text) => {
+        if (!this.#echo.isEcho(span, text, false, this.ahead())) this.on.foreseen?.(span, text);
+      },
       background: (text) => {
         if (text !== '') on.aside(text, 'background');
       },

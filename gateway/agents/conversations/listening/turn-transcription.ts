@@ -28,6 +28,7 @@ import type {
   TranscriptionRequest,
   WorkedBy,
 } from '../../../../contracts/ports/speech/speech.js';
+import { type Ahead, isOfPause, SILENCE, unlessLate } from './ahead.js';
 import { StretchPart, StretchGroup, type JoinedStretches } from './stretch-group.js';
 import { otherHearings } from './other-hearings.js';
 import { voicedPart } from './voiced-part.js';
@@ -51,14 +52,6 @@ export interface TurnTranscriptionParts {
 const INTERIM_EVERY = 0.6 * RECOGNITION_RATE;
 const INTERIM_GROWTH = 0.5;
 const INTERIM_WITHIN = 12 * RECOGNITION_RATE;
-/**
- * Longest silence from a short pause to the end of the voice as VAD detects it: its quarter of a second plus the fading of the voice,
- * 6 to 12 frames of 32 ms together. After more than that somebody has spoken on, so softly that it counted as silence, and the
- * transcript made ahead is incomplete.
- */
-const LONGEST_PAUSE = 0.4 * RECOGNITION_RATE;
-/** Follows audio transcribed ahead, like the silence at the end of a stretch: without it a recogniser hears half a sentence ("outside,"). */
-const SILENCE = new Uint8Array(0.288 * RECOGNITION_RATE * Int16Array.BYTES_PER_ELEMENT);
 /** A stretch of voice longer than this is cut off: it is no turn of a conversation. */
 const LONGEST = 300 * RECOGNITION_RATE;
 
@@ -71,24 +64,6 @@ interface Stretch {
   /** Hears it while it is spoken; undefined in the background, and if the recogniser cannot. */
   readonly live?: LiveHearing | undefined;
 }
-
-/** A transcription of a stretch before its end is certain. */
-interface Ahead {
-  /** It covers all stretches since that one; undefined: only its own. */
-  readonly joins: number | undefined;
-  /** Undefined if that failed. Rejects if nobody answered in time: to ask once more would take as long again. */
-  readonly heard: Promise<Transcript | undefined>;
-  /** Samples of the stretch that it covers. */
-  readonly samples: number;
-  readonly abort: AbortController;
-}
-
-function unlessLate(error: unknown): undefined {
-  if (toServiceError(error).code === 'first_byte_timeout') throw error;
-}
-
-/** Whether only the silence of its short pause has come since. */
-const isOfPause = (ahead: Ahead, samples: number): boolean => samples - ahead.samples <= LONGEST_PAUSE;
 
 /** The words of a stretch that has ended. */
 interface Words {
@@ -126,6 +101,8 @@ export interface HeardStretch {
 export interface OnTranscripts {
   /** Reports the words of the user. */
   user(heard: HeardStretch): void;
+  /** Reports the words of the present stretch if it ends with the short pause that has just begun; empty: it goes on. */
+  foreseen?(span: number, text: string): void;
   /** Reports the final transcript of a stretch of background. */
   background(text: string): void;
 }
@@ -135,6 +112,8 @@ export class TurnTranscription {
   #present: Stretch | undefined;
   /** The transcription ahead of the present stretch, during a short pause. */
   #ahead: Ahead | undefined;
+  /** Its words were told. */
+  #foreseen = false;
   #isInterim = false;
   readonly #group = new StretchGroup();
   /** No more audio comes. */
@@ -228,6 +207,8 @@ export class TurnTranscription {
     this.#ahead?.abort.abort();
     this.#ahead = undefined;
     const stretch = this.#present;
+    if (this.#foreseen) this.on.foreseen?.(stretch?.span ?? 0, '');
+    this.#foreseen = false;
     if (!active || stretch?.span === undefined) return;
     const { group } = this.#partOf(stretch);
     // Its words are known soon after its end in any case.
@@ -235,14 +216,27 @@ export class TurnTranscription {
     const abort = new AbortController();
     const chunks = [...stretch.chunks, SILENCE];
     const heard = this.#transcribe(group ?? { chunks }, { uncounted: true }, abort.signal).catch(unlessLate);
-    heard.catch(() => undefined);
-    this.#ahead = { heard, joins: group?.joins, samples: stretch.samples, abort };
+    const ahead = { heard, joins: group?.joins, samples: stretch.samples, abort };
+    this.#ahead = ahead;
+    heard.then(
+      (transcript) => this.#foresee(ahead, stretch.span!, transcript),
+      () => undefined,
+    );
+  }
+
+  /** Only words that stay: those of several stretches, in one of several languages or without what was asked for may not. */
+  #foresee(ahead: Ahead, span: number, transcript: Transcript | undefined): void {
+    if (this.#ahead !== ahead || !transcript?.text || ahead.joins !== undefined) return;
+    if (this.languages.length > 1 || this.parts.fits?.(transcript.text) === false) return;
+    this.#foreseen = true;
+    this.on.foreseen?.(span, transcript.text);
   }
 
   /** The transcript made ahead, if the stretch has ended with its short pause. */
   #takeAhead({ samples }: Stretch): Ahead | undefined {
     const ahead = this.#ahead;
     this.#ahead = undefined;
+    this.#foreseen = false;
     if (ahead && !isOfPause(ahead, samples)) ahead.abort.abort();
     return ahead && isOfPause(ahead, samples) ? ahead : undefined;
   }

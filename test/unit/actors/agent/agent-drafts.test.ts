@@ -5,6 +5,7 @@
 import t from '../../../fixtures/tap.js';
 import type { AgentEffect } from '../../../../actors/agent/events.js';
 import { exactly } from '../../../fixtures/exactly.js';
+import { Steps } from '../../../fixtures/actors/agent-steps.js';
 import { Scene, type SceneOptions } from '../../../fixtures/actors/scene.js';
 
 const ANSWER = 'one two three four five six';
@@ -141,4 +142,76 @@ t.test("when a call ends during a draft, the user's words are in the record", as
   scene.say('Cancel my order.').pause(450);
   scene.actor.send({ type: 'left' });
   t.same(scene.told, ['user: Cancel my order.', 'end: user_hangup']);
+});
+
+/** What becomes of jobs once the words of the present voice, if it ends now, are known. */
+const ofJobs = (steps: Steps): string[] => steps.took('reply', 'cancel', 'message', 'sure');
+const foreseen = (text: string, settings = {}): Steps => {
+  const steps = new Steps({ drafts: true, ...settings }).voice(true).pass(800);
+  return steps.send({ type: 'foreseen', span: steps.lastSpan, text });
+};
+const QUESTION = 'Are you open?';
+const DRAFTED = `reply 1 turn aloud ${QUESTION}`;
+
+t.test('an answer to a question is drafted as the voice pauses, before it has surely ended', async (t) => {
+  const steps = foreseen(QUESTION);
+  t.strictSame(ofJobs(steps), [DRAFTED]);
+  steps.pass(200).job('audible').voice(false).final(QUESTION).pass(220);
+  t.strictSame(ofJobs(steps), [], 'its words are known: it is not asked for again, and not spoken yet');
+  t.strictSame(ofJobs(steps.pass(20)), [`message ${QUESTION}`, 'sure 1']);
+});
+
+t.test('a draft is discarded as the voice goes on, and all of it is answered', async (t) => {
+  const steps = foreseen(QUESTION);
+  steps.job('audible').took();
+  t.strictSame(ofJobs(steps.send({ type: 'foreseen', span: 1, text: '' })), ['cancel 1 voice']);
+  steps.pass(800).voice(false).final('Are you open on Sunday?');
+  t.strictSame(ofJobs(steps), ['reply 2 turn aloud Are you open on Sunday?']);
+  t.strictSame(ofJobs(steps.pass(300)), ['message Are you open on Sunday?', 'sure 2']);
+});
+
+t.test('a draft that answers other words than were said is never spoken', async (t) => {
+  const after = (text: string, ms: number): string[] => {
+    const steps = foreseen(QUESTION).job('audible').pass(200).voice(false);
+    steps.took();
+    return ofJobs(steps.final(text).pass(ms));
+  };
+  t.strictSame(
+    after('Are you closed?', 300),
+    ['cancel 1 words', 'reply 2 turn aloud Are you closed?', 'message Are you closed?', 'sure 2'],
+    'it is drafted anew',
+  );
+  t.strictSame(
+    after('Are you open every', 3000),
+    ['cancel 1 words', 'message Are you open every', 'reply 2 turn aloud'],
+    'or asked for at the end',
+  );
+  t.strictSame(
+    after('', 3000),
+    ['cancel 1 words', 'message (unclear)', 'reply 2 turn aloud'],
+    'or not at all',
+  );
+});
+
+t.test('what became of a draft does not count for other words', async (t) => {
+  for (const end of ['failed', 'ended'] as const) {
+    const steps = foreseen(QUESTION).job(end).voice(false);
+    steps.took();
+    t.strictSame(ofJobs(steps.final('Are you closed?')), ['reply 2 turn aloud Are you closed?'], end);
+    const gone = foreseen(QUESTION).job(end);
+    gone.send({ type: 'foreseen', span: 1, text: '' }).voice(false).took();
+    t.strictSame(ofJobs(gone.final('Are you closed?')), ['reply 2 turn aloud Are you closed?'], end);
+  }
+});
+
+t.test('only to words that nothing need follow an answer is drafted that early', async (t) => {
+  for (const text of ['', 'I moved to London.', 'I want the', 'My number is 4 5.', 'Are you open every'])
+    t.strictSame(ofJobs(foreseen(text)), [], text);
+  t.strictSame(ofJobs(foreseen(QUESTION, { drafts: false })), [], 'nor by an agent without drafts');
+  const steps = new Steps({ drafts: true }).voice(true).pass(800);
+  t.strictSame(ofJobs(steps.send({ type: 'foreseen', span: 7, text: QUESTION })), [], 'nor to an old voice');
+  const speaking = new Steps({ drafts: true }).answering().voice(true);
+  speaking.took();
+  speaking.send({ type: 'foreseen', span: speaking.lastSpan, text: QUESTION });
+  t.strictSame(ofJobs(speaking), [], 'nor while the agent speaks');
 });

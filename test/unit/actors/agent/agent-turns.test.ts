@@ -179,7 +179,7 @@ t.test(
     const scene = new Scene({}, { thinkMs: 100, reply: LONG })
       .say('I would like a table.')
       .untilAgentSpeaks();
-    scene.pause(200).say('For four people tonight please.').pause(8000);
+    scene.pause(250).say('For four people tonight please.').pause(8000);
     t.equal(scene.told[0], 'agent: one');
     t.same(scene.told.slice(1), [
       'user: I would like a table. For four people tonight please.',

@@ -19,7 +19,7 @@ const sound = (steps: Steps, ms: number): string[] => {
 
 t.test('a voice without words becomes a message that says so, and is answered', async (t) => {
   t.strictSame(sound(new Steps(), LONG_MS), [
-    'endOfTurn tables open 1250',
+    'endOfTurn tables open 1350',
     'message (unclear)',
     'reply 1 turn aloud',
   ]);

@@ -16,10 +16,10 @@ t.test('the client is told whether the agent listens, thinks or speaks', async (
   t.strictSame(states(steps.job('ended')), ['state listening']);
   steps.type('Again.').voice(true).took();
   t.strictSame(states(steps.guess('but I also want')), ['state listening'], 'the answer is withdrawn');
-  t.strictSame(states(steps.voice(false).final('').pass(1250)), ['state thinking'], 'it is asked for again');
+  t.strictSame(states(steps.voice(false).final('').pass(1350)), ['state thinking'], 'it is asked for again');
   steps.job('audible').pass(1000).voice(true).guess('stop it now').took();
   t.strictSame(states(steps.guess('stop it now')), ['state listening'], 'the agent is broken off');
-  t.strictSame(states(steps.voice(false).final('').pass(1250)), ['state thinking'], 'it goes on');
+  t.strictSame(states(steps.voice(false).final('').pass(1350)), ['state thinking'], 'it goes on');
 });
 
 t.test('the end of a pause tells whether the agent goes on or something else follows', async (t) => {
@@ -41,7 +41,7 @@ t.test('words are shown as they become known, then as final, and then are a mess
   steps.voice(false).final('drink tea.').pass(5000);
   t.strictSame(shown(), [
     'words I want to drink tea.',
-    'endOfTurn tables likely 1050',
+    'endOfTurn tables likely 1150',
     'words I want to drink tea. final',
     'message I want to drink tea.',
   ]);
@@ -215,7 +215,7 @@ t.test(
 );
 
 t.test('an empty transcript during an endless sound does not delay the next message', async (t) => {
-  const steps = new Steps().voice(true).pass(500).voice(false).pass(600).voice(true).pass(60_000);
+  const steps = new Steps().voice(true).pass(500).voice(false).pass(500).voice(true).pass(60_000);
   steps.final('', 1).voice(false).final('What time is it?', 2).pass(250);
   t.strictSame(steps.took('message'), ['message What time is it?']);
 });

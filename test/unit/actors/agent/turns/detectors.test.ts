@@ -110,7 +110,7 @@ t.test('with both detectors an unsure model leaves the decision to the tables', 
 t.test('with the tables alone the model is neither waited for nor heeded', async (t) => {
   for (const options of [{}, sounding(0.01), sounding(0.99)]) {
     const ended = end(ASKED, { detector: 'tables' }, options);
-    t.strictSame(ended, { detector: 'tables', completeness: 'complete', delayMs: 250, ms: 250 });
+    t.strictSame(ended, { detector: 'tables', completeness: 'complete', delayMs: 230, ms: 230 });
   }
 });
 
@@ -161,12 +161,12 @@ t.test("when the user goes on, the model's verdict on the first half counts no m
 
 t.test('once the user has gone on, a late verdict on the earlier stretch is ignored', async (t) => {
   const end = (span: number): string[] => {
-    const steps = new Steps({ detector: 'both' }).say('I would like to go').pass(600).voice(true).pass(300);
+    const steps = new Steps({ detector: 'both' }).say('I would like to go').pass(525).voice(true).pass(300);
     steps.voice(false).send({ type: 'sounded', span, probability: 1 });
     return steps.final('to town').pass(5000).took('endOfTurn');
   };
-  t.strictSame(end(2), ['endOfTurn both 1 complete 250']);
-  t.strictSame(end(1), ['endOfTurn tables open 1250']);
+  t.strictSame(end(2), ['endOfTurn both 1 complete 230']);
+  t.strictSame(end(1), ['endOfTurn tables open 1350']);
 });
 
 t.test('a turn with words reports its end once, before its message, and noise reports none', async (t) => {

@@ -148,9 +148,9 @@ t.test('the last words and the last sign decide in each language how complete a 
 
 /** The usual pause of each eagerness, and the least and greatest factor by which a user's pace changes the delays. */
 const PACES = {
-  eager: { usualMs: 220, least: 0.7, most: 1.6 },
-  balanced: { usualMs: 600, least: 0.75, most: 2 },
-  relaxed: { usualMs: 1040, least: 0.8, most: 1.4 },
+  eager: { usualMs: 300, least: 0.7, most: 1.6 },
+  balanced: { usualMs: 525, least: 0.78, most: 2 },
+  relaxed: { usualMs: 1120, least: 0.8, most: 1.4 },
 } as const;
 
 t.test('the pace learns a longer pause at once, a shorter one slowly, and none most slowly', async (t) => {
@@ -202,15 +202,15 @@ t.test('a turn with a pause does not shorten the next delay, and one without it 
     steps.pass(2000).job('audible').job('ended').took();
     return steps.say('It was cold.').pass(2000).took('endOfTurn');
   };
-  t.strictSame(next(new Steps().say('It was a long day.')), ['endOfTurn tables likely 644']);
-  const paused = new Steps().say('It').pass(600).say('was a long day.');
-  t.strictSame(next(paused), ['endOfTurn tables likely 700'], 'the usual pause');
-  t.strictSame(next(paused), ['endOfTurn tables likely 644'], 'the turn behind it had none');
+  t.strictSame(next(new Steps().say('It was a long day.')), ['endOfTurn tables likely 570']);
+  const paused = new Steps().say('It').pass(525).say('was a long day.');
+  t.strictSame(next(paused), ['endOfTurn tables likely 620'], 'the usual pause');
+  t.strictSame(next(paused), ['endOfTurn tables likely 570'], 'the turn behind it had none');
   const joined = new Steps()
     .say('It was a long day.')
     .pass(FIRST_LIKELY_MS.balanced + 20)
     .say('Cold.');
-  t.not(next(joined)[0], 'endOfTurn tables likely 644', 'a pause that was taken for the end');
+  t.not(next(joined)[0], 'endOfTurn tables likely 570', 'a pause that was taken for the end');
 });
 
 /** The delay after which a statement ends the turn. */
@@ -221,13 +221,42 @@ const answered = (steps: Steps): Steps => {
 };
 
 t.test('a first statement waits for a pause of 1.2 s, until a turn has shown the pace', async (t) => {
-  t.strictSame(delayOf(new Steps()), ['endOfTurn tables likely 1050']);
-  t.strictSame(delayOf(answered(new Steps().say('Hello.'))), ['endOfTurn tables likely 1050'], 'a greeting');
-  t.strictSame(delayOf(answered(new Steps().say('Where is my order?'))), ['endOfTurn tables likely 644']);
-  t.strictSame(delayOf(new Steps({ eagerness: 'eager' })), ['endOfTurn tables likely 250']);
-  t.strictSame(delayOf(new Steps({ eagerness: 'relaxed' })), ['endOfTurn tables likely 1200']);
-  const hesitant = new Steps().say('I').pass(1000).say('moved').pass(1000);
-  t.strictSame(delayOf(hesitant), ['endOfTurn tables likely 1125'], 'who has paused for longer gets more');
+  t.strictSame(delayOf(new Steps()), ['endOfTurn tables likely 1150']);
+  t.strictSame(delayOf(answered(new Steps().say('Hello.'))), ['endOfTurn tables likely 1150'], 'a greeting');
+  t.strictSame(delayOf(answered(new Steps().say('Where is my order?'))), ['endOfTurn tables likely 570']);
+  t.strictSame(delayOf(new Steps({ eagerness: 'eager' })), ['endOfTurn tables likely 330']);
+  t.strictSame(delayOf(new Steps({ eagerness: 'relaxed' })), ['endOfTurn tables likely 1280']);
+  const hesitant = new Steps().say('I').pass(1100).say('moved').pass(1100);
+  t.strictSame(delayOf(hesitant), ['endOfTurn tables likely 1238'], 'who has paused for longer gets more');
+});
+
+t.test('a delay counts from the last sound: what the voice had faded has passed already', async (t) => {
+  for (const [silentMs, ms] of [
+    [undefined, 1150],
+    [0, 1150],
+    [256, 1150],
+    [320, 1086],
+    [352, 1054],
+    [448, 1054],
+    [2000, 1054],
+  ] as const) {
+    const steps = new Steps().voice(true).pass(500);
+    const at = steps.clock.now();
+    steps.send({ type: 'voice', active: false, at, ...(silentMs !== undefined && { silentMs }) });
+    const end = steps.final('I moved to London.').pass(3000).took('endOfTurn');
+    t.strictSame(end, [`endOfTurn tables likely ${ms}`], `${silentMs} ms of silence`);
+  }
+});
+
+t.test('a pause counts from the last sound as well', async (t) => {
+  const next = (silentMs: number): string | undefined => {
+    const steps = new Steps().voice(true).pass(500);
+    steps.send({ type: 'voice', active: false, at: steps.clock.now(), silentMs }).final('It');
+    steps.pass(1100).say('was a long day.').pass(3000).job('audible').pass(1000).job('ended').took();
+    return steps.say('It was cold.').pass(3000).took('endOfTurn')[0];
+  };
+  // 2.1 and 2.3 times the usual pause.
+  t.strictSame([next(256), next(352)], ['endOfTurn tables likely 1095', 'endOfTurn tables likely 1175']);
 });
 
 t.test('a statement that interrupts the agent waits less, once the pace is known', async (t) => {
@@ -235,11 +264,11 @@ t.test('a statement that interrupts the agent waits less, once the pace is known
     answered(new Steps(settings).say('Where is my order?')).type('Count.').job('audible').pass(1000);
   t.strictSame(delayOf(interrupting()), [`endOfTurn tables likely ${Math.round(430 * 0.92)}`]);
   t.strictSame(delayOf(new Steps().type('Count.').job('audible').pass(1000)), [
-    'endOfTurn tables likely 1050',
+    'endOfTurn tables likely 1150',
   ]);
   const later = interrupting().say('I moved.').pass(3000).job('audible').pass(1000).job('ended');
   later.took();
-  t.strictSame(delayOf(later), [`endOfTurn tables likely ${Math.round(700 * 0.92 * 0.92)}`], 'not the next');
+  t.strictSame(delayOf(later), [`endOfTurn tables likely ${Math.round(620 * 0.92 * 0.92)}`], 'not the next');
 });
 
 t.test('delays grow with what is left open, whatever the pace and the turn', async (t) => {
@@ -256,17 +285,22 @@ t.test('delays grow with what is left open, whatever the pace and the turn', asy
 /** Ends of turns in a call in which the agent has spoken, its last words being a question or not. */
 function answerTo(isQuestion: boolean, words: string): string[] {
   const steps = new Steps().type('Hello.').job('audible').pass(1000);
-  return steps.send({ type: 'asked', isQuestion }).job('ended').say(words).pass(3000).took('endOfTurn');
+  return steps
+    .send({ type: 'asked', isQuestion, wants: [] })
+    .job('ended')
+    .say(words)
+    .pass(3000)
+    .took('endOfTurn');
 }
 
 t.test('an answer of a word or two to a question of the agent waits less', async (t) => {
   const SHORT = ['Tomorrow.', 'Tomorrow', 'On Monday.'];
   for (const words of SHORT)
     t.strictSame(answerTo(true, words), [`endOfTurn tables likely ${ANSWERING_LIKELY_MS.balanced}`], words);
-  t.strictSame(answerTo(false, 'Tomorrow.'), ['endOfTurn tables likely 1050'], 'not after a statement');
-  t.strictSame(answerTo(true, 'I moved to London.'), ['endOfTurn tables likely 1050'], 'not a sentence');
-  t.strictSame(answerTo(true, 'Seven.'), ['endOfTurn tables open 1050'], 'not a number, which may go on');
-  t.strictSame(answerTo(true, 'Yes.'), ['endOfTurn tables complete 250']);
+  t.strictSame(answerTo(false, 'Tomorrow.'), ['endOfTurn tables likely 1150'], 'not after a statement');
+  t.strictSame(answerTo(true, 'I moved to London.'), ['endOfTurn tables likely 1150'], 'not a sentence');
+  t.strictSame(answerTo(true, 'Seven.'), ['endOfTurn tables open 1150'], 'not a number, which may go on');
+  t.strictSame(answerTo(true, 'Yes.'), ['endOfTurn tables complete 230']);
 });
 
 t.test('echo of the agent is no pause of the user', async (t) => {
@@ -285,7 +319,7 @@ t.test('echo of the agent is no pause of the user', async (t) => {
     steps.pass(3000).job('ended').took();
     return delayOf(steps);
   };
-  const usual = `endOfTurn tables likely ${Math.round(700 * 0.92 * 0.92)}`;
+  const usual = `endOfTurn tables likely ${Math.round(620 * 0.92 * 0.92)}`;
   t.strictSame(next(echo(echo(talking(), ''), '')), [usual], 'whatever its own pauses');
   t.not(next(echo(talking(), 'and my parcel is lost'))[0], usual, 'but the user’s words show one');
 });
@@ -375,4 +409,43 @@ t.test('a question whose object stands in front of it is complete', async (t) =>
     for (const text of texts) t.equal(completenessOf(text, language), 'complete', text);
   for (const text of ['Can you tell me?', 'When I arrive I need?', 'What I need is?'])
     t.equal(completenessOf(text, 'en'), 'unfinished', text);
+});
+
+t.test('a question is complete by its words, though a full stop stands behind it', async (t) => {
+  const ASKED = {
+    en: [
+      'Is there a discount for students.',
+      'How many bags may I take.',
+      'And when will the road be open again.',
+      'Do I have to pay.',
+    ],
+    de: [
+      'Gibt es einen Rabatt für Studenten.',
+      'Wie lange dauert die Fahrt.',
+      'Wann kann ich die Karten abholen.',
+    ],
+    es: ['Cuándo abre la oficina.', 'Por qué no funciona mi tarjeta.'],
+    fr: [
+      'Est-ce que le bus passe encore.',
+      'Avez-vous une table pour ce soir.',
+      'Comment va-t-on à la gare.',
+    ],
+  };
+  for (const [language, texts] of Object.entries(ASKED))
+    for (const text of texts) t.equal(completenessOf(text, language), 'complete', text);
+  const OTHERS = {
+    en: [
+      'Have a nice day now.',
+      'When I came home, it rained.',
+      'What a lovely day today.',
+      'Do I.',
+      'Is there a discount for students',
+    ],
+    de: ['Das ist ein schöner Tag.', 'Haben wir gestern.'],
+    es: ['Quiero una mesa para hoy.'],
+    fr: ['Quand je suis rentré hier, il pleuvait.'],
+  };
+  for (const [language, texts] of Object.entries(OTHERS))
+    for (const text of texts) t.not(completenessOf(text, language), 'complete', text);
+  t.equal(completenessOf('Can you tell me.', 'en'), 'unfinished', 'what it asks for is missing');
 });

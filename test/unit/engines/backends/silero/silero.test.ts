@@ -48,6 +48,17 @@ for (const [rule, probabilities, expected] of [
     t.equal(told(probabilities), expected);
   });
 
+t.test('voicing: a clear voice begins with its second frame, and no single frame begins one', async (t) => {
+  const by = (...probabilities: readonly number[]): string =>
+    told(probabilities, new Voicing({ ...PATIENCE, sure: 4 }));
+  t.equal(by(0.9, 0.9, 0.9), '.vv', 'two frames of 9 to 1 are 81 to 1');
+  t.equal(by(0.6, 0.99, 0.9), '.vv', 'one may make up for the other');
+  t.equal(by(0.87, 0.87, 0.87), '..v', 'less than 55 to 1 takes a third');
+  t.equal(by(1, 0.1, 1, 0.1), '....', 'a click, however clear');
+  t.equal(by(0.9, 0.4, 0.9, 0.9), '...v', 'what came before a silent frame is forgotten');
+  t.equal(by(0.9, 0.9, ...times(8, 0.1), 0.9, 0.6), '.vvvvvvvv...', 'so is the voice before');
+});
+
 t.test(
   'voicing: the silence of a voice that has ended is known, and a part of a long one may be its beginning',
   async (t) => {

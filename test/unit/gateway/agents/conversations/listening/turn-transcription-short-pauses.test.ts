@@ -95,3 +95,55 @@ t.test('a stretch whose transcription failed in its short pause is transcribed a
   await turn();
   t.same(transcripts, [[1, 'A table.', true]]);
 });
+
+/** A voice that pauses; its words are known in the pause. */
+async function paused(heard = listening(), text = 'Are you open?') {
+  const { transcriber, asked, speak } = heard;
+  transcriber.begin(1);
+  speak(500);
+  transcriber.shortPause(true);
+  asked[0]?.answer(text);
+  await turn();
+  return heard;
+}
+
+t.test(
+  'the words of a short pause are told before its end is certain, and that the voice goes on',
+  async (t) => {
+    const { transcriber, foreseen, speak } = await paused();
+    t.strictSame(foreseen, ['1 Are you open?']);
+    speak(100);
+    transcriber.shortPause(false);
+    t.strictSame(foreseen, ['1 Are you open?', '1 ']);
+    transcriber.shortPause(false);
+    t.equal(foreseen.length, 2, 'once');
+  },
+);
+
+t.test('an end that comes as it was foreseen tells nothing more', async (t) => {
+  const { transcriber, foreseen, transcripts, speak } = await paused();
+  speak(160);
+  void transcriber.transcribe(1);
+  await turn();
+  t.strictSame(transcripts, [[1, 'Are you open?', true]]);
+  transcriber.begin(2);
+  transcriber.shortPause(false);
+  t.strictSame(foreseen, ['1 Are you open?']);
+});
+
+t.test('words that may not stay are not told in a short pause', async (t) => {
+  t.strictSame((await paused(listening(), '')).foreseen, [], 'none');
+  const several = listening();
+  several.transcriber.languages = ['en', 'de'];
+  t.strictSame((await paused(several)).foreseen, [], 'in one of several languages');
+  t.strictSame((await paused(listening(undefined, () => false))).foreseen, [], 'without what was asked for');
+  const { transcriber, asked, foreseen, speak } = listening();
+  transcriber.begin(1);
+  speak(500);
+  transcriber.shortPause(true);
+  speak(100);
+  transcriber.shortPause(false);
+  asked[0]?.answer('Are you open?');
+  await turn();
+  t.strictSame(foreseen, [], 'nor once the voice has gone on');
+});
