@@ -68,20 +68,23 @@ t.test('the transcript of a short pause in the middle of a stretch is dropped', 
   t.same(counted, []);
 });
 
-t.test('who has partial transcripts anyway is told nothing of what was transcribed ahead, nor is anybody of no words', async (t) => {
-  for (const { isAwaited, text } of [
-    { isAwaited: true, text: 'A table' },
-    { isAwaited: false, text: '' },
-  ]) {
-    const { transcriber, asked, transcripts, speak } = listening();
-    transcriber.begin(1, undefined, isAwaited);
-    speak(500);
-    transcriber.shortPause(true);
-    asked[0]?.answer(text);
-    await turn();
-    t.same(transcripts, []);
-  }
-});
+t.test(
+  'who has partial transcripts anyway is told nothing of what was transcribed ahead, nor is anybody of no words',
+  async (t) => {
+    for (const { isAwaited, text } of [
+      { isAwaited: true, text: 'A table' },
+      { isAwaited: false, text: '' },
+    ]) {
+      const { transcriber, asked, transcripts, speak } = listening();
+      transcriber.begin(1, undefined, isAwaited);
+      speak(500);
+      transcriber.shortPause(true);
+      asked[0]?.answer(text);
+      await turn();
+      t.same(transcripts, []);
+    }
+  },
+);
 
 t.test('words after a short pause that were too soft for a voice are transcribed at the end', async (t) => {
   const { transcriber, asked, transcripts, counted, speak } = listening();
