@@ -1,6 +1,6 @@
 /**
  * Converts samples from any rate to another, usually that of recognition: a streaming windowed-sinc filter in polyphase
- * form. Plain arithmetic, less than a millisecond per second of audio, so it runs beside any engine, in a child or in the gateway.
+ * form. Plain arithmetic, 1 to 2 ms per second of audio, so it runs beside any engine, in a child or in the gateway.
  *
  * Invariants: the output has ceil(samples × target / rate) samples, however the input is cut, and no delay;
  * it has nothing above half of either rate.

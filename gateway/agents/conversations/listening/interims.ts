@@ -16,10 +16,10 @@ interface Distances {
 const DISTANCES = {
   /** Words may interrupt an agent, withdraw its answer, or be shown as they are spoken. */
   awaited: { first: 0.6, least: 0.6, growth: 0.5 },
-  /** The user has the floor, and may have made but a noise: soon nothing waits for that any more. */
-  wordless: { first: 1.8, least: 0.6, growth: 0.3 },
+  /** The user has the floor, and may have made but a noise: soon nothing waits for that any more. Most questions are over before. */
+  wordless: { first: 2.4, least: 0.6, growth: 0.25 },
   /** The user has the floor, and speaks: whether they still say something. */
-  spoken: { first: 1.8, least: 1.8, growth: 1 },
+  spoken: { first: 2.4, least: 2.4, growth: 1 },
 } satisfies Readonly<Record<string, Distances>>;
 
 /** The longest stretch that gets any: interruptions are judged by their start. */

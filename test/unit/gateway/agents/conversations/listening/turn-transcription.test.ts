@@ -73,12 +73,12 @@ for (const { who, begin, text = 'so far', at } of [
     },
     at: OFTEN,
   },
-  { who: 'nobody, and the user speaks on', begin: alone, at: [1800, 3600, 7200] },
+  { who: 'nobody, and the user speaks on', begin: alone, at: [2400, 4800, 9600] },
   {
     who: 'nobody, and it may be a noise',
     begin: alone,
     text: '',
-    at: [1800, 2400, 3200, 4200, 5500, 7200, 9400],
+    at: [2400, 3000, 3800, 4800, 6000, 7500, 9400],
   },
 ])
   t.test(`partial transcripts for ${who}`, async (t) => t.same(await guessesOf(begin, text), at));
