@@ -1,4 +1,7 @@
-/** The power spectrum of short frames, by a radix-2 transform whose tables are made once. */
+/**
+ * The power spectrum of short frames, by a radix-2 transform whose tables are made once. Frames are real, and two of them are
+ * transformed as the two parts of one complex frame, whose spectrum is taken apart by its symmetry.
+ */
 
 /** Position of each index with its bits reversed. */
 function reversedBits(size: number): Uint16Array {
@@ -30,12 +33,31 @@ export class Fourier {
 
   /** Writes the power of frequencies 0 to `size / 2` into `power`; a shorter frame is padded with zeros. */
   power(frame: Float64Array, power: Float64Array): void {
-    for (let index = 0; index < this.size; index++) this.#real[this.#reversed[index]!] = frame[index] ?? 0;
-    this.#imaginary.fill(0);
-    for (let length = 2; length <= this.size; length *= 2) this.#combine(length);
+    this.#transform(frame);
     for (let bin = 0; bin <= this.size / 2; bin++) {
       power[bin] = this.#real[bin]! ** 2 + this.#imaginary[bin]! ** 2;
     }
+  }
+
+  /** The same of two frames at once, in little more than the time of one. */
+  powers(frame: Float64Array, other: Float64Array, power: Float64Array, otherPower: Float64Array): void {
+    this.#transform(frame, other);
+    const [real, imaginary] = [this.#real, this.#imaginary];
+    for (let bin = 0; bin <= this.size / 2; bin++) {
+      const mirrored = (this.size - bin) % this.size;
+      power[bin] = ((real[bin]! + real[mirrored]!) ** 2 + (imaginary[bin]! - imaginary[mirrored]!) ** 2) / 4;
+      otherPower[bin] =
+        ((imaginary[bin]! + imaginary[mirrored]!) ** 2 + (real[bin]! - real[mirrored]!) ** 2) / 4;
+    }
+  }
+
+  #transform(frame: Float64Array, other?: Float64Array): void {
+    const reversed = this.#reversed;
+    for (let index = 0; index < this.size; index++) {
+      this.#real[reversed[index]!] = frame[index] ?? 0;
+      this.#imaginary[reversed[index]!] = other?.[index] ?? 0;
+    }
+    for (let length = 2; length <= this.size; length *= 2) this.#combine(length);
   }
 
   /** One round of butterflies over blocks of `length`. */

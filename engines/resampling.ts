@@ -1,6 +1,6 @@
 /**
  * Converts samples from any rate to another, usually that of recognition: a streaming windowed-sinc filter in polyphase
- * form. Plain arithmetic, 1 to 3 ms per second of audio, so it runs beside any engine, in a child or in the gateway.
+ * form. Plain arithmetic, 1 to 2 ms per second of audio, so it runs beside any engine, in a child or in the gateway.
  *
  * Invariants: the output has ceil(samples × target / rate) samples, however the input is cut, and no delay;
  * it has nothing above half of either rate.
@@ -11,10 +11,10 @@ interface Filter {
   /** Output samples of a period, each with its own taps, and (`step`) the input samples that they cover. */
   readonly phases: number;
   readonly step: number;
-  /** Taps of one phase; half of them lie before the output sample. */
+  /** Taps of one phase, a multiple of four; half of them lie before the output sample. */
   readonly taps: number;
   /** Ordered by phase. */
-  readonly coefficients: Float32Array;
+  readonly coefficients: Float64Array;
 }
 
 /** Zero crossings of the sinc on either side: the transition takes 8 % of the band. */
@@ -37,10 +37,10 @@ function makeFilter(rate: number, target: number): Filter {
   const phases = target / common;
   /** Zero crossings per input sample. */
   const density = ROLL_OFF * Math.min(1, target / rate);
-  const half = Math.ceil(CROSSINGS / density);
+  const half = 2 * Math.ceil(CROSSINGS / density / 2);
   const taps = 2 * half;
   const step = rate / common;
-  const coefficients = new Float32Array(phases * taps);
+  const coefficients = new Float64Array(phases * taps);
   for (let phase = 0; phase < phases; phase++) {
     const offset = ((phase * step) % phases) / phases;
     for (let tap = 0; tap < taps; tap++)
@@ -63,11 +63,24 @@ function filterFor(rate: number, target: number): Filter {
 
 const toSample = (value: number): number => Math.max(-32_768, Math.min(32_767, Math.round(value)));
 
+/** The weighted sum of `taps` values from there on. Four sums, because a processor would wait for each addition to a single one. */
+function weighted({ taps, coefficients }: Filter, phase: number, values: Float64Array, from: number): number {
+  let [one, two, three, four] = [0, 0, 0, 0];
+  for (let tap = 0, at = phase * taps; tap < taps; tap += 4, at += 4) {
+    one += values[from + tap]! * coefficients[at]!;
+    two += values[from + tap + 1]! * coefficients[at + 1]!;
+    three += values[from + tap + 2]! * coefficients[at + 2]!;
+    four += values[from + tap + 3]! * coefficients[at + 3]!;
+  }
+  return one + two + (three + four);
+}
+
 /** One stream. Rates in Hz, whole numbers. */
 export class Resampling {
   readonly #filter: Filter;
-  /** Input that later output needs, with silence in front of the first sample. */
-  #held: Int16Array;
+  /** Input that later output needs, with silence in front of the first sample; the first `#filled` values. */
+  #held: Float64Array;
+  #filled: number;
   /** Number of output samples so far, and the position in the stream of the first sample of `#held`. */
   #made = 0;
   #from: number;
@@ -76,7 +89,8 @@ export class Resampling {
   constructor(rate: number, target: number = RECOGNITION_RATE) {
     this.#filter = filterFor(rate, target);
     const before = this.#filter.taps / 2 - 1;
-    this.#held = new Int16Array(before);
+    this.#held = new Float64Array(before);
+    this.#filled = before;
     this.#from = -before;
   }
 
@@ -98,30 +112,36 @@ export class Resampling {
   }
 
   #convert(samples: Int16Array, until: number): Int16Array {
-    const input = new Int16Array(this.#held.length + samples.length);
-    input.set(this.#held);
-    input.set(samples, this.#held.length);
+    this.#take(samples);
+    const { phases, step, taps } = this.#filter;
     const output = new Int16Array(until - this.#made);
-    for (let index = 0; index < output.length; index++) output[index] = this.#at(input, this.#made + index);
+    for (let at = 0, index = this.#made; index < until; at++, index++) {
+      const start = Math.floor((index * step) / phases) - taps / 2 + 1 - this.#from;
+      output[at] = toSample(weighted(this.#filter, index % phases, this.#held, start));
+    }
     this.#made = until;
-    this.#keep(input);
+    this.#forget();
     return output;
   }
 
-  #at(input: Int16Array, index: number): number {
-    const { phases, step, taps, coefficients } = this.#filter;
-    const start = Math.floor((index * step) / phases) - taps / 2 + 1 - this.#from;
-    const phase = (index % phases) * taps;
-    let sum = 0;
-    for (let tap = 0; tap < taps; tap++) sum += input[start + tap]! * coefficients[phase + tap]!;
-    return toSample(sum);
+  #take(samples: Int16Array): void {
+    const filled = this.#filled + samples.length;
+    if (filled > this.#held.length) {
+      const held = new Float64Array(filled);
+      held.set(this.#held.subarray(0, this.#filled));
+      this.#held = held;
+    }
+    this.#held.set(samples, this.#filled);
+    this.#filled = filled;
   }
 
-  #keep(input: Int16Array): void {
+  /** Moves what later output needs to the front. */
+  #forget(): void {
     const { phases, step, taps } = this.#filter;
     const needed = Math.floor((this.#made * step) / phases) - taps / 2 + 1;
-    const done = Math.min(input.length, Math.max(0, needed - this.#from));
-    this.#held = input.slice(done);
+    const done = Math.min(this.#filled, Math.max(0, needed - this.#from));
+    this.#held.copyWithin(0, done, this.#filled);
+    this.#filled -= done;
     this.#from += done;
   }
 }

@@ -72,7 +72,8 @@ class Track {
 export interface UserPacket {
   /** At 48 kHz; wraps around at 2^32. */
   readonly timestamp: number;
-  readonly payload: Uint8Array;
+  /** Undefined: silence, which takes no encoder. */
+  readonly payload: Uint8Array | undefined;
 }
 
 export class Recorder {
@@ -123,7 +124,7 @@ export class Recorder {
     if (this.#finished) return;
     const at = this.#placeOf(timestamp, mostEarly);
     this.#last = { timestamp, at };
-    this.#user.put(payload, at);
+    if (payload) this.#user.put(payload, at);
   }
 
   /** Position by the sender's timestamp, so that network jitter is not heard; by arrival if that is far off. */

@@ -67,7 +67,8 @@ export class SampleRecording {
   #keep(): void {
     this.#filled = 0;
     if (this.recorder.userAhead > IN_STEP && isQuiet(this.#frame)) return;
-    const payload = Uint8Array.from(this.#user.encode(bytesOf(this.#frame)));
+    const isSilent = this.#frame.every((sample) => sample === 0);
+    const payload = isSilent ? undefined : Uint8Array.from(this.#user.encode(bytesOf(this.#frame)));
     this.recorder.user({ timestamp: this.#timestamp, payload }, MOST_EARLY);
     this.#timestamp = (this.#timestamp + USER_FRAME * STEP) >>> 0;
   }

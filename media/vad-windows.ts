@@ -23,13 +23,19 @@ const samplesIn = (ms: number): number => (ms * RECOGNITION_RATE) / 1000;
 const BEFORE = samplesIn(480);
 const WINDOW = samplesIn(200);
 
-/** Frames of nothing at all, a second, after which a detector learns nothing by another one: most of what silent calls cost is spared. */
+/** Frames of nothing, a second, after which a detector learns nothing by another one: most of what silent calls cost is spared. */
 const SETTLED = 32;
+/** A thousandth of full scale, -60 dB: a peak that holds no word for a recogniser either. */
+const NOTHING = 33;
 
 /** Silence that every detector has heard when it reports the end of a voice. */
 const LEAST_SILENCE_MS = 256;
 
-const isSilent = (frame: Int16Array): boolean => frame.every((sample) => sample === 0);
+/** Whether no sample is louder. */
+function isWithin(frame: Int16Array, peak: number): boolean {
+  for (let at = 0; at < frame.length; at++) if (Math.abs(frame[at]!) > peak) return false;
+  return true;
+}
 
 const at = (samples: number): number => Math.round((samples * 1000) / RECOGNITION_RATE);
 
@@ -40,12 +46,12 @@ export class VadWindows {
   readonly #pause = new ShortPause();
   #isPausing = false;
   #heard = 0;
-  /** Frames of nothing at all since the last sound. */
+  /** Frames of nothing since the last sound. */
   #nothing = 0;
   /** What the detector said last. */
   #wasVoiced = false;
-  /** The frame for the windows, and the one for VAD. */
-  readonly #frame = new Int16Array(DETECTOR_FRAME);
+  /** The frame for the windows, which keep it, and the one for VAD. */
+  #frame = new Int16Array(DETECTOR_FRAME);
   readonly #watched = new Int16Array(DETECTOR_FRAME);
   #filled = 0;
   /** Before voice: the latest audio. During voice: the window being filled. */
@@ -63,13 +69,12 @@ export class VadWindows {
   /** Takes audio of any length, 16 kHz. `watched`: the audio for VAD, of the same length. */
   push(samples: Int16Array, watched = samples): void {
     for (let from = 0; from < samples.length;) {
-      const until = from + DETECTOR_FRAME - this.#filled;
-      const part = samples.subarray(from, until);
-      this.#frame.set(part, this.#filled);
+      const until = Math.min(samples.length, from + DETECTOR_FRAME - this.#filled);
+      this.#frame.set(samples.subarray(from, until), this.#filled);
       this.#watched.set(watched.subarray(from, until), this.#filled);
-      this.#filled += part.length;
-      from += part.length;
-      if (this.#filled === DETECTOR_FRAME) this.#listen(this.#frame.slice(), this.#watched.slice());
+      this.#filled += until - from;
+      from = until;
+      if (this.#filled === DETECTOR_FRAME) this.#listen(this.#frame, this.#watched);
     }
   }
 
@@ -84,11 +89,11 @@ export class VadWindows {
 
   #listen(frame: Int16Array, watched: Int16Array): void {
     this.#filled = 0;
+    this.#frame = new Int16Array(DETECTOR_FRAME);
     this.#heard += frame.length;
     this.#keep(frame);
-    const isNothing = isSilent(watched);
-    this.#nothing = isNothing ? this.#nothing + 1 : 0;
-    const silenced = isNothing && !isSilent(frame);
+    this.#nothing = isWithin(watched, NOTHING) ? this.#nothing + 1 : 0;
+    const silenced = this.#nothing > 0 && isWithin(watched, 0) && !isWithin(frame, 0);
     const whose = this.#gate.push(watched, this.#isVoiced(watched), silenced);
     if (whose) this.#turn(whose);
     if (this.#whose && this.#keptSamples >= WINDOW) this.#flush();

@@ -26,7 +26,7 @@ export interface SessionEvents {
   readonly disconnect: { readonly reason: EndReason };
   readonly statusChange: { readonly status: Status };
   readonly modeChange: { readonly mode: Mode };
-  /** Each replaces the one before of its segment; the last has `final`. */
+  /** Each replaces the one before of its segment; the last has `final`. Live for who listens when the session is connected. */
   readonly userTranscript: { readonly segmentId: string; readonly text: string; readonly final: boolean };
   /** `delta`: the text that has just been spoken. `text`: all of the segment so far. */
   readonly agentResponseDelta: {
@@ -79,6 +79,11 @@ export class Emitter<Events> {
     this.#listeners.set(name, listeners);
     listeners.add(listener);
     return () => void listeners.delete(listener);
+  }
+
+  /** Whether anybody listens to it. */
+  hears(name: keyof Events): boolean {
+    return (this.#listeners.get(name)?.size ?? 0) > 0;
   }
 
   /** A listener that throws does not stop the others: its error is reported like any uncaught one. */

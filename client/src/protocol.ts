@@ -50,6 +50,7 @@ export type ClientEvent =
   | { readonly type: 'user.activity' }
   | { readonly type: 'user.interrupt' }
   | { readonly type: 'user.hangup' }
+  | { readonly type: 'captions.live' }
   | ToolResult;
 
 export interface ToolResult {

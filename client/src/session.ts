@@ -130,6 +130,7 @@ export class AgentSession {
       throw this.#failed(cause);
     }
     this.#joined = true;
+    if (this.#events.hears('userTranscript')) this.#post({ type: 'captions.live' });
     this.#setStatus('connected');
     this.#events.emit('connect', { sessionId: this.sessionId });
   }

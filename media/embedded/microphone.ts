@@ -69,8 +69,9 @@ export class Microphone {
     const distance = this.#last ? ahead(packet.sequence, this.#last.sequence) : 1;
     if (distance <= 0 && distance > -MOST_AHEAD) return;
     if (Math.abs(distance) >= MOST_AHEAD) this.#last = undefined;
-    this.#held.set(packet.sequence, packet);
-    this.#play();
+    if (distance === 1) this.#take(packet);
+    else this.#held.set(packet.sequence, packet);
+    if (this.#held.size > 0) this.#play();
   }
 
   #follows({ ssrc }: RtpPacket): boolean {

@@ -67,7 +67,8 @@ export class UserTracks {
     const line = this.#lines.find((one) => one.mid === mid);
     if (!line) return undefined;
     this.#received.set(line.name, this.now());
-    const { name } = this.#user ?? {};
+    // Nearly all clients have one, for which there is nothing to decide with each packet.
+    const { name } = this.#lines.length === 1 ? line : (this.#user ?? {});
     return name === line.name ? name : undefined;
   }
 

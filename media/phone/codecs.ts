@@ -21,8 +21,16 @@ function companded({ encode, decode }: typeof g711.mulaw): LineCodec {
   const samples = decode(new Uint8Array(BYTES).map((_, byte) => byte));
   return {
     bytesPerSample: 1,
-    encode: (from) => new Uint8Array(from.length).map((_, at) => bytes[from[at]! & 0xffff]!),
-    decode: (from) => new Int16Array(from.length).map((_, at) => samples[from[at]!]!),
+    encode(from) {
+      const coded = new Uint8Array(from.length);
+      for (let at = 0; at < from.length; at++) coded[at] = bytes[from[at]! & 0xffff]!;
+      return coded;
+    },
+    decode(from) {
+      const decoded = new Int16Array(from.length);
+      for (let at = 0; at < from.length; at++) decoded[at] = samples[from[at]!]!;
+      return decoded;
+    },
   };
 }
 

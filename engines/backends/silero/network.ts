@@ -48,6 +48,11 @@ interface Convolution extends Layer {
   readonly places: number;
 }
 
+const pair = (length: number): [Float64Array, Float64Array] => [
+  new Float64Array(length),
+  new Float64Array(length),
+];
+
 /** Negative values become 0. */
 function rectify(values: Float32Array): void {
   for (let at = 0; at < values.length; at++) values[at] = Math.max(0, values[at]!);
@@ -135,8 +140,8 @@ export class SileroNetwork {
   readonly #bias: number;
   // Values of the frame in progress: one is finished before the next begins.
   readonly #samples = new Float32Array(CONTEXT + FRAME + MIRRORED);
-  readonly #windowed = new Float64Array(WINDOW);
-  readonly #power = new Float64Array(BINS);
+  readonly #windowed = pair(WINDOW);
+  readonly #powers = pair(BINS);
   readonly #spectrum = this.#weighing.floats((WINDOWS + 2) * BINS);
   readonly #between: readonly Float32Array[];
   readonly #remembered = this.#weighing.floats(2 * WIDTH);
@@ -185,15 +190,21 @@ export class SileroNetwork {
     context.set(samples.subarray(end - CONTEXT, end));
   }
 
-  /** The spectrum of each window, behind a silent one. */
+  /** The spectrum of each window, behind a silent one; of two windows at once. */
   #transform(): void {
-    for (let window = 0; window < WINDOWS; window++) {
-      for (let at = 0; at < WINDOW; at++)
-        this.#windowed[at] = this.#samples[window * STEP + at]! * this.#window[at]!;
-      this.#fourier.power(this.#windowed, this.#power);
-      for (let bin = 0; bin < BINS; bin++)
-        this.#spectrum[(window + 1) * BINS + bin] = Math.sqrt(this.#power[bin]!);
+    for (let window = 0; window < WINDOWS; window += 2) {
+      this.#windowed.forEach((into, beside) => this.#cut((window + beside) * STEP, into));
+      this.#fourier.powers(...this.#windowed, ...this.#powers);
+      this.#powers.forEach((power, beside) => this.#keep(power, (window + 1 + beside) * BINS));
     }
+  }
+
+  #cut(from: number, into: Float64Array): void {
+    for (let at = 0; at < WINDOW; at++) into[at] = this.#samples[from + at]! * this.#window[at]!;
+  }
+
+  #keep(power: Float64Array, to: number): void {
+    for (let bin = 0; bin < BINS; bin++) this.#spectrum[to + bin] = Math.sqrt(power[bin]!);
   }
 
   /** Places of `values` and `into` follow one another, channel by channel, behind a silent one. */

@@ -27,7 +27,7 @@ import { Dialogue, type SpokenStep } from './dialogue.js';
 import { Ending, type EndingParts } from './ending.js';
 import type { AgentJob, AgentTask } from './job.js';
 import { JobProgress } from './job-progress.js';
-import type { Listening } from './listening/listening.js';
+import type { AgentState, Listening } from './listening/listening.js';
 import { RecordWriter } from './record.js';
 import { beginningOf, before, firstSegments, lostCalls, timesAfter } from './recovery.js';
 import { reply, saying } from './replies.js';
@@ -53,7 +53,7 @@ export class Conversation {
   readonly #progress: JobProgress;
   readonly #thinking: Thinking;
   readonly #ending: Ending;
-  #state = '';
+  #state: AgentState = '';
   #activated = false;
   readonly #messages: ClientMessages;
   readonly #record: RecordWriter;
@@ -267,6 +267,7 @@ export class Conversation {
     'user.message': ({ text, aloud }) => this.#machine.send({ type: 'typed', text, aloud }),
     'user.dtmf': ({ digits }) => this.#machine.send({ type: 'typed', text: keyed(digits), aloud: true }),
     'user.activity': () => this.#machine.send({ type: 'activity' }),
+    'captions.live': () => this.#listening.showWords(),
     'user.interrupt': () => this.#machine.send({ type: 'interrupt' }),
     'user.hangup': () => this.#machine.send({ type: 'left' }),
     'client_tool.result': ({ callId, result, isError }) => this.#tools.answered(callId, result, isError),
@@ -306,7 +307,7 @@ export class Conversation {
   }
 
   readonly #effects: Effects<AgentEffect> = {
-    beginSpan: ({ span, joins }) => this.#listening.begin(span, this.#state === 'speaking', joins),
+    beginSpan: ({ span, joins }) => this.#listening.begin(span, this.#state, joins),
     transcribe: ({ span }) => this.#listening.transcribe(span),
     endOfTurn: () => undefined,
     words: ({ text, final }) => this.#captions.show('user', text, final),

@@ -166,7 +166,7 @@ export class Consultation implements Streamed, RegisteredCall {
   }
 
   #voiced(active: boolean): void {
-    if (active) this.#listening.begin((this.#span += 1), this.#utterance !== undefined);
+    if (active) this.#listening.begin((this.#span += 1), this.#utterance ? 'speaking' : 'listening');
     else this.#listening.transcribe(this.#span);
   }
 

@@ -23,6 +23,22 @@ function watched(voiced: (frame: Int16Array) => boolean) {
   return { windows, pushed, speech: () => reports.filter(({ on }) => on === 'speech') };
 }
 
+/** The noise of a microphone, at that peak. */
+const noise = (peak: number): Int16Array =>
+  Int16Array.from({ length: DETECTOR_FRAME }, (_, at) => (at % 2 === 0 ? peak : -peak));
+
+t.test('a detector is asked about whatever may hold a word: more than -60 dB', (t) => {
+  for (const { peak, seconds } of [
+    { peak: 33, seconds: 1 },
+    { peak: 34, seconds: 10 },
+  ]) {
+    const { windows, pushed } = watched(() => false);
+    for (let frame = 0; frame < 10 * FRAMES_A_SECOND; frame += 1) windows.push(noise(peak));
+    t.ok(Math.abs(pushed.length / FRAMES_A_SECOND - seconds) <= 0.1, `${pushed.length} frames at ${peak}`);
+  }
+  t.end();
+});
+
 t.test('a detector is not asked about nothing for long, and at once about a sound', (t) => {
   const { windows, pushed, speech } = watched((frame) => frame[0] !== 0);
   for (let frame = 0; frame < 10 * FRAMES_A_SECOND; frame += 1) windows.push(NOTHING);

@@ -24,6 +24,8 @@ export type SessionClientEvent =
   | { readonly type: 'user.activity' }
   | { readonly type: 'user.interrupt' }
   | { readonly type: 'user.hangup' }
+  /** Shows the user's words while they are spoken. */
+  | { readonly type: 'captions.live' }
   | {
       readonly type: 'client_tool.result';
       readonly callId: string;
@@ -50,7 +52,7 @@ export const keyed = (digits: string): string => `[keypad: ${digits}]`;
 
 const KEYS = /^[0-9*#A-D]{1,32}$/;
 
-const SIMPLE = new Set(['user.activity', 'user.interrupt', 'user.hangup']);
+const SIMPLE = new Set(['user.activity', 'user.interrupt', 'user.hangup', 'captions.live']);
 
 /** Why an event that was understood has no effect. */
 export type DropReason = 'rate_limited' | 'too_long' | 'on_hold';

@@ -12,6 +12,9 @@ import { SpokenAt } from './spoken-at.js';
 import { TurnSound } from './turn-sound.js';
 import { type HeardStretch, TurnTranscription, type TurnTranscriptionParts } from './turn-transcription.js';
 
+/** What the agent does; empty: it has not begun. */
+export type AgentState = 'listening' | 'thinking' | 'speaking' | '';
+
 export interface ListeningParts extends TurnTranscriptionParts {
   /** The model that hears whether the user's turn is over, if there is one. */
   readonly turns?: TurnListening | undefined;
@@ -106,11 +109,19 @@ export class Listening {
     this.#transcription.shortPause(active);
   }
 
-  /** A stretch of the user's voice begins; `overlaps`: the agent speaks; `joins`: the first one that may be transcribed together with it. */
-  begin(span: number, overlaps: boolean, joins?: number): void {
-    this.#echo.begins(span, this.clock.monotonic(), overlaps);
+  /**
+   * A stretch of the user's voice begins. `agent`: what the agent does, which the words may interrupt unless it listens; `joins`: the
+   * first stretch that may be transcribed together with it.
+   */
+  begin(span: number, agent: AgentState, joins?: number): void {
+    this.#echo.begins(span, this.clock.monotonic(), agent === 'speaking');
     this.#sound?.goesOn();
-    this.#transcription.begin(span, joins);
+    this.#transcription.begin(span, joins, agent !== 'listening');
+  }
+
+  /** From now on the user's words are shown while they are spoken. */
+  showWords(): void {
+    this.#transcription.showsWords = true;
   }
 
   /** The stretch has ended: its final transcript follows. */

@@ -1,9 +1,10 @@
 /**
  * Transcribes the user's stretches of voice, of which the agent's machine makes turns. Each is transcribed when it ends,
- * during the endpointing delay, so that the words are there when the turn ends; until then, partial transcripts are made.
+ * during the endpointing delay, so that the words are there when the turn ends; until then, partial transcripts are made for who waits
+ * for them (interims.ts).
  * At a short pause, a tenth of a second of silence, it is transcribed ahead: if it has ended, its words are known as soon as
- * that is certain. Short stretches that follow each other are transcribed together (stretch-group.ts). Where there are no words, the
- * recogniser is asked once more for the voiced part alone (voiced-part.ts).
+ * that is certain, and until then they are its partial transcript. Short stretches that follow each other are transcribed together
+ * (stretch-group.ts). Where there are no words, the recogniser is asked once more for the voiced part alone (voiced-part.ts).
  *
  * A recogniser that hears while it is spoken is given the audio as it comes, and tells partial transcripts and that of the stretch itself;
  * where it fails, all of that is made of the audio as it is of others.
@@ -29,7 +30,9 @@ import type {
   WorkedBy,
 } from '../../../../contracts/ports/speech/speech.js';
 import { type Ahead, isOfPause, SILENCE, unlessLate } from './ahead.js';
+import type { Ended, Stretch } from './stretch.js';
 import { StretchPart, StretchGroup, type JoinedStretches } from './stretch-group.js';
+import { isInterimDue } from './interims.js';
 import { otherHearings } from './other-hearings.js';
 import { voicedPart } from './voiced-part.js';
 
@@ -45,25 +48,8 @@ export interface TurnTranscriptionParts {
   readonly log: Log;
 }
 
-/**
- * New audio before the next partial transcript, and the longest stretch that gets any: interruptions are judged by their start. Each one
- * reads the stretch from its beginning, so the longer it is, the further they are apart: half of what the last one read.
- */
-const INTERIM_EVERY = 0.6 * RECOGNITION_RATE;
-const INTERIM_GROWTH = 0.5;
-const INTERIM_WITHIN = 12 * RECOGNITION_RATE;
 /** A stretch of voice longer than this is cut off: it is no turn of a conversation. */
 const LONGEST = 300 * RECOGNITION_RATE;
-
-interface Stretch {
-  /** Undefined in the background. */
-  readonly span: number | undefined;
-  readonly chunks: Uint8Array[];
-  samples: number;
-  interimAt: number;
-  /** Hears it while it is spoken; undefined in the background, and if the recogniser cannot. */
-  readonly live?: LiveHearing | undefined;
-}
 
 /** The words of a stretch that has ended. */
 interface Words {
@@ -71,14 +57,6 @@ interface Words {
   /** In which they are, where the recogniser tells. */
   readonly language?: string | undefined;
   readonly joins?: number;
-}
-
-/** A stretch that has ended, its voiced part, and that together with the stretches before it. */
-interface Ended {
-  readonly stretch: Stretch;
-  readonly ahead: Ahead | undefined;
-  readonly part: StretchPart | undefined;
-  readonly group: JoinedStretches | undefined;
 }
 
 const NO_WORDS: Words = { text: '' };
@@ -127,6 +105,8 @@ export class TurnTranscription {
   /** Those that it may be in: of several the recogniser tells which, where one hears them all. */
   languages: readonly string[] = [];
   reducesNoise = false;
+  /** Whether somebody is shown the words while they are spoken. */
+  showsWords = false;
   readonly #standIn: StandIn = {
     failed: (failure) =>
       this.parts.log.warn({ part: 'recogniser', ...failure }, 'a recogniser failed somebody on the line'),
@@ -141,13 +121,16 @@ export class TurnTranscription {
 
   /**
    * The user's voice begins: a new stretch with this number, of one turn with those since `joins`. A stretch of background in
-   * progress becomes its beginning.
+   * progress becomes its beginning. `isAwaited`: what is said decides what the agent does, before the stretch has ended.
    */
-  begin(span: number, joins?: number): void {
+  begin(span: number, joins?: number, isAwaited = false): void {
     this.#group.begin(joins);
     this.#present?.live?.stop();
     const { chunks, samples } = this.#inBackground ?? { chunks: [], samples: 0 };
-    this.#present = { span, chunks, samples, interimAt: 0, live: this.#listenTo(span, chunks) };
+    const live = this.#listenTo(span, chunks);
+    // Words that follow others of their turn hold up its end.
+    const waits = isAwaited || this.showsWords || joins !== undefined;
+    this.#present = { span, chunks, samples, interimAt: 0, isAwaited: waits, text: '', live };
   }
 
   /** Hears the stretch while it is spoken, if the recogniser can; noise can be taken only from whole audio. */
@@ -174,7 +157,7 @@ export class TurnTranscription {
 
   /** A voice in the background begins. It gets no partial transcripts: nobody waits for them. */
   beginBackground(): void {
-    this.#present = { span: undefined, chunks: [], samples: 0, interimAt: 0 };
+    this.#present = { span: undefined, chunks: [], samples: 0, interimAt: 0, isAwaited: false, text: '' };
   }
 
   /** The background has ended; false if there was none. */
@@ -219,17 +202,29 @@ export class TurnTranscription {
     const ahead = { heard, joins: group?.joins, samples: stretch.samples, abort };
     this.#ahead = ahead;
     heard.then(
-      (transcript) => this.#foresee(ahead, stretch.span!, transcript),
+      (found) => this.#tellAhead(stretch, ahead, found),
       () => undefined,
     );
   }
 
-  /** Only words that stay: those of several stretches, in one of several languages or without what was asked for may not. */
-  #foresee(ahead: Ahead, span: number, transcript: Transcript | undefined): void {
-    if (this.#ahead !== ahead || !transcript?.text || ahead.joins !== undefined) return;
-    if (this.languages.length > 1 || this.parts.fits?.(transcript.text) === false) return;
+  /** What is known in a short pause is a partial transcript, for who gets few others, and perhaps that of the turn. */
+  #tellAhead(stretch: Stretch, ahead: Ahead, found: Transcript | undefined): void {
+    if (this.#ahead !== ahead || !found?.text || ahead.joins !== undefined) return;
+    if (!stretch.isAwaited) this.#tellInterim(stretch, found.text);
+    this.#foresee(stretch.span!, found.text);
+  }
+
+  /** Only words that stay: those in one of several languages or without what was asked for may not. */
+  #foresee(span: number, text: string): void {
+    if (this.languages.length > 1 || this.parts.fits?.(text) === false) return;
     this.#foreseen = true;
-    this.on.foreseen?.(span, transcript.text);
+    this.on.foreseen?.(span, text);
+  }
+
+  #tellInterim(stretch: Stretch, text: string): void {
+    if (this.#present !== stretch || stretch.span === undefined) return;
+    stretch.text = text;
+    this.on.user({ span: stretch.span, text, final: false });
   }
 
   /** The transcript made ahead, if the stretch has ended with its short pause. */
@@ -242,12 +237,10 @@ export class TurnTranscription {
   }
 
   #interimWhereDue(stretch: Stretch): void {
-    const { span, samples, interimAt, live } = stretch;
+    const { span, samples, live } = stretch;
     if (span === undefined || this.#isInterim || live?.isWell) return;
     if (this.#ahead && isOfPause(this.#ahead, samples)) return;
-    const distance = Math.max(INTERIM_EVERY, interimAt * INTERIM_GROWTH);
-    if (samples - interimAt >= distance && samples <= INTERIM_WITHIN)
-      void this.#transcribeInterim(stretch, span);
+    if (isInterimDue(stretch)) void this.#transcribeInterim(stretch);
   }
 
   /** Transcribes the stretch that has just ended. Resolves when its transcript is reported; never rejects. */
@@ -294,12 +287,12 @@ export class TurnTranscription {
     return { part, group: this.#group.with(part) };
   }
 
-  async #transcribeInterim(stretch: Stretch, span: number): Promise<void> {
+  async #transcribeInterim(stretch: Stretch): Promise<void> {
     this.#isInterim = true;
     stretch.interimAt = stretch.samples;
     try {
       const { text } = await this.#transcribe(stretch, { interim: true });
-      if (this.#present === stretch) this.on.user({ span, text, final: false });
+      this.#tellInterim(stretch, text);
     } catch {
       // A partial transcript may fail: the engine may be busy.
     } finally {

@@ -73,6 +73,22 @@ t.test('the transform finds a tone where it is, and keeps its energy', async (t)
   );
 });
 
+t.test('two frames at once have the powers that each has alone', async (t) => {
+  const fourier = new Fourier(64);
+  const frames = [5, 11].map((tone) =>
+    Float64Array.from({ length: 64 }, (_, at) => Math.sin(tone * at * at)),
+  );
+  const [one, other] = [frames[0]!, frames[1]!];
+  const together: [Float64Array, Float64Array] = [new Float64Array(33), new Float64Array(33)];
+  fourier.powers(one, other, ...together);
+  for (const [index, frame] of frames.entries()) {
+    const alone = new Float64Array(33);
+    fourier.power(frame, alone);
+    const worst = Math.max(...alone.map((power, bin) => Math.abs(power - together[index]![bin]!)));
+    t.ok(worst < 1e-9, `off by ${worst}`);
+  }
+});
+
 t.test('features have one row for 10 ms, and are finite for silence and crumbs', async (t) => {
   t.equal(featuresOf(silence(1)).frames, 98);
   t.equal(featuresOf(new Int16Array(399)).frames, 0);

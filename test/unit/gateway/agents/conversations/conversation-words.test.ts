@@ -247,7 +247,7 @@ t.test('words that turn out to be none are taken back', async (t) => {
   const hears = ['but I also', new Promise<string>((resolve) => (understand = resolve))];
   const hosted = joined(t, { hears });
   hosted.happen({ kind: 'speech', active: true });
-  hosted.happen({ kind: 'audio', samples: new Int16Array(16_000) });
+  hosted.happen({ kind: 'audio', samples: new Int16Array(3 * 16_000) });
   await until('a guess is shown', () => hosted.shown.length === 1);
   hosted.happen({ kind: 'speech', active: false });
   understand('');

@@ -24,7 +24,7 @@ t.test("the client's events of the contract are read, and everything else is ign
     aloud: false,
   });
   exactly(t, read({ type: 'user.message', text: 'Hi' }), { aloud: true });
-  for (const type of ['user.activity', 'user.interrupt', 'user.hangup'])
+  for (const type of ['user.activity', 'user.interrupt', 'user.hangup', 'captions.live'])
     t.same(read({ type, extra: 1 }), { type });
   exactly(t, read({ type: 'client_tool.result', callId: 'c', result: [1] }), { isError: false, result: [1] });
   const none = [

@@ -179,7 +179,7 @@ function client(onHold = false) {
     { monotonic: () => time.ms },
     {
       ...{ 'user.message': take, 'user.dtmf': take, 'user.activity': take, 'user.interrupt': take },
-      ...{ 'user.hangup': take, 'client_tool.result': take },
+      ...{ 'user.hangup': take, 'captions.live': take, 'client_tool.result': take },
     },
     { onHold },
     {

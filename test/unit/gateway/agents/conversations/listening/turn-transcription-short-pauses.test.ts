@@ -21,10 +21,10 @@ t.test('in a short pause the words are transcribed before the stretch is known t
   speak(160);
   asked[0]?.answer('A table, please.');
   await turn();
-  t.same(transcripts, [], 'the user may go on');
+  t.same(transcripts, [[1, 'A table, please.', false]], 'the user may go on');
   void transcriber.transcribe(1);
   await turn();
-  t.same(transcripts, [[1, 'A table, please.', true]]);
+  t.same(transcripts[1], [1, 'A table, please.', true]);
   t.equal(asked.length, 1, 'once');
   t.same(counted, [1], 'and that is used');
 });
@@ -68,9 +68,27 @@ t.test('the transcript of a short pause in the middle of a stretch is dropped', 
   t.same(counted, []);
 });
 
+t.test(
+  'who has partial transcripts anyway is told nothing of what was transcribed ahead, nor is anybody of no words',
+  async (t) => {
+    for (const { isAwaited, text } of [
+      { isAwaited: true, text: 'A table' },
+      { isAwaited: false, text: '' },
+    ]) {
+      const { transcriber, asked, transcripts, speak } = listening();
+      transcriber.begin(1, undefined, isAwaited);
+      speak(500);
+      transcriber.shortPause(true);
+      asked[0]?.answer(text);
+      await turn();
+      t.same(transcripts, []);
+    }
+  },
+);
+
 t.test('words after a short pause that were too soft for a voice are transcribed at the end', async (t) => {
   const { transcriber, asked, transcripts, counted, speak } = listening();
-  transcriber.begin(1);
+  transcriber.begin(1, undefined, true);
   speak(500);
   transcriber.shortPause(true);
   asked[0]?.answer('A table');

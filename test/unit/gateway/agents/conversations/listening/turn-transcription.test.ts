@@ -5,7 +5,7 @@ import { listening, dictated } from '../../../../../fixtures/conversation/turn-t
 
 t.test('a stretch of voice has partial transcripts one at a time, and its words at the end', async (t) => {
   const { transcriber, asked, transcripts, speak } = listening();
-  transcriber.begin(1);
+  transcriber.begin(1, undefined, true);
   speak(500);
   t.equal(asked.length, 0, 'too little to guess');
   speak(200);
@@ -30,19 +30,58 @@ t.test('a stretch of voice has partial transcripts one at a time, and its words 
   t.equal(bytes, 2000 * 16 * 2, 'all of it');
 });
 
-t.test('partial transcripts are further apart, the longer the stretch is', async (t) => {
-  const { transcriber, asked, speak } = listening();
+/** When partial transcripts are asked for, in ms, of a stretch of that length in which so much is always found. */
+async function guessesOf(begin: (heard: ReturnType<typeof listening>) => void, text: string, ms = 10_000) {
+  const heard = listening();
   const at: number[] = [];
-  transcriber.begin(1);
-  for (let ms = 100; ms <= 10_000; ms += 100) {
-    speak(100);
-    if (asked.length === at.length) continue;
-    at.push(ms);
-    asked.at(-1)?.answer('so far');
+  begin(heard);
+  const before = heard.asked.length;
+  for (let now = 100; now <= ms; now += 100) {
+    heard.speak(100);
+    if (heard.asked.length === before + at.length) continue;
+    at.push(now);
+    heard.asked.at(-1)?.answer(text);
     await turn();
   }
-  t.same(at, [600, 1200, 1800, 2700, 4100, 6200, 9300], 'each is half of what the last one read behind it');
-});
+  return at;
+}
+
+const OFTEN = [600, 1200, 1800, 2700, 4100, 6200, 9300];
+const alone = ({ transcriber }: ReturnType<typeof listening>): void => transcriber.begin(1);
+
+/** Who waits for the words of a stretch, and when they get partial transcripts. */
+for (const { who, begin, text = 'so far', at } of [
+  {
+    who: 'an agent that speaks, or has something to say',
+    begin: ({ transcriber }: ReturnType<typeof listening>) => transcriber.begin(1, undefined, true),
+    at: OFTEN,
+  },
+  {
+    who: 'a client that shows them',
+    begin: ({ transcriber }: ReturnType<typeof listening>) => {
+      transcriber.showsWords = true;
+      transcriber.begin(1);
+    },
+    at: OFTEN,
+  },
+  {
+    who: 'a turn that has words already',
+    begin: ({ transcriber }: ReturnType<typeof listening>) => {
+      transcriber.begin(1);
+      void transcriber.transcribe(1);
+      transcriber.begin(2, 1);
+    },
+    at: OFTEN,
+  },
+  { who: 'nobody, and the user speaks on', begin: alone, at: [2400, 4800, 9600] },
+  {
+    who: 'nobody, and it may be a noise',
+    begin: alone,
+    text: '',
+    at: [2400, 3000, 3800, 4800, 6000, 7500, 9400],
+  },
+])
+  t.test(`partial transcripts for ${who}`, async (t) => t.same(await guessesOf(begin, text), at));
 
 t.test('each stretch of voice is reported once, when it is known, however late', async (t) => {
   const { transcriber, asked, transcripts, speak } = listening();
