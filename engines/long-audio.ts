@@ -7,6 +7,7 @@ import { RECOGNITION_RATE } from '../contracts/audio.js';
 import type { LanguageCode } from '../contracts/speech/languages.js';
 import type { TranscriptSegment } from '../contracts/ports/speech/speech.js';
 import type {
+  SpeechContext,
   SpeechSpan,
   SttCapabilities,
   SttEngine,
@@ -24,6 +25,7 @@ import type { TraceContext } from '../contracts/ports/trace.js';
 
 export interface TranscribeOptions {
   readonly language?: string | undefined;
+  readonly context?: SpeechContext | undefined;
   /** Whether the time of each word is wanted. */
   readonly words?: boolean | undefined;
   /** Hz of the audio; default 16,000. */
@@ -54,7 +56,10 @@ export type Hearing =
   /** Words that will not change; times in seconds from the start of the audio. */
   | { readonly kind: 'final'; readonly segment: TimedSegment };
 
-export type ListenOptions = Pick<TranscribeOptions, 'language' | 'sampleRate' | 'traceContext' | 'whom'>;
+export type ListenOptions = Pick<
+  TranscribeOptions,
+  'language' | 'context' | 'sampleRate' | 'traceContext' | 'whom'
+>;
 
 /** Transcribes audio of any length: an engine as the speech pipeline sees it, here or in a child. */
 export interface Transcriber {
@@ -116,16 +121,19 @@ export async function* transcribeStream(
     voiceActivity,
     align,
     language,
+    context,
     words = false,
     traceContext,
     whom,
     demand = NO_DEMAND,
-  }: TranscriberParts & Pick<TranscribeOptions, 'language' | 'words' | 'traceContext' | 'whom' | 'demand'>,
+  }: TranscriberParts &
+    Pick<TranscribeOptions, 'language' | 'context' | 'words' | 'traceContext' | 'whom' | 'demand'>,
   signal: AbortSignal,
 ): AsyncGenerator<TimedSegment> {
   const { maxPieceSeconds } = engine.capabilities;
   const hint = {
     ...(language !== undefined && { language }),
+    ...(context !== undefined && { context }),
     ...(traceContext !== undefined && { traceContext }),
     ...(whom !== undefined && { whom }),
   };

@@ -14,6 +14,14 @@ export interface SttCapabilities {
   readonly words: boolean;
 }
 
+/** What is expected of speech, for engines that can be told before they hear: it makes likelier what fits. */
+export interface SpeechContext {
+  /** Words and names that may be said. */
+  readonly terms: readonly string[];
+  /** What the speaker has been told or asked just before. */
+  readonly before?: string | undefined;
+}
+
 export interface SttWord {
   readonly text: string;
   /** Seconds from the start of the audio given. */
@@ -37,6 +45,7 @@ export interface SttEngine {
     samples: Int16Array,
     options: {
       readonly language?: string;
+      readonly context?: SpeechContext;
       readonly traceContext?: TraceContext;
       readonly whom?: ForWhom;
       /** For engines that work on one piece at a time; absent: unknown. */

@@ -21,6 +21,7 @@ import {
   type TranscribePiece,
 } from '../remote/transcription.js';
 import { firstOf, writtenWords } from './answers.js';
+import { expectedBy } from './expected.js';
 import { liveListen } from './listening.js';
 
 const KIND = 'deepgram-compatible';
@@ -70,12 +71,14 @@ const RECORDED = { most: PIECE.most, read: (body: Buffer) => pieceIn(transcriptI
 export function createDeepgramTranscriber(settings: RemoteSettings, keeper: Keeper = noKeeper): Transcriber {
   const name = engineOf(settings, KIND);
   const askingFor = askingAs('recogniser', name, settings, keeper);
-  const transcribe: TranscribePiece = async (samples, { language, traceContext, whom }, signal) => {
-    const query = new URLSearchParams({
+  const transcribe: TranscribePiece = async (samples, { language, context, traceContext, whom }, signal) => {
+    const fields = {
       model: settings.sttModel,
       smart_format: 'true',
       ...(language === undefined ? { detect_language: 'true' } : { language }),
-    });
+    };
+    const expected = expectedBy(settings.sttModel, context);
+    const query = new URLSearchParams([...Object.entries(fields), ...expected]);
     const request = {
       path: `/v1/listen?${query}`,
       headers: { 'content-type': 'audio/wav' },

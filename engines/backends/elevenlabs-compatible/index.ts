@@ -16,7 +16,7 @@ import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
 import { PIECE, remoteTranscriber, type TranscribePiece } from '../remote/transcription.js';
 import type { VoiceListing } from '../remote/voices.js';
 import { refusalIn } from './failures.js';
-import { restOf } from './options.js';
+import { keytermsOf, restOf } from './options.js';
 import { realtime } from './realtime.js';
 import { streamInput } from './stream-input.js';
 
@@ -63,7 +63,7 @@ export function createElevenlabsTranscriber(
 ): Transcriber {
   const name = engineOf(settings, KIND);
   const askingFor = askingAs('recogniser', name, settings, keeper);
-  const transcribe: TranscribePiece = async (samples, { language, traceContext, whom }, signal) => {
+  const transcribe: TranscribePiece = async (samples, { language, context, traceContext, whom }, signal) => {
     const bytes = wavFile(samples);
     const form = multipart({ name: 'file', fileName: 'audio.wav', type: 'audio/wav', bytes }, [
       ['model_id', settings.sttModel],
@@ -71,6 +71,7 @@ export function createElevenlabsTranscriber(
       ['tag_audio_events', 'false'],
       ['diarize', 'false'],
       ...(language === undefined ? [] : [['language_code', language] as const]),
+      ...keytermsOf(settings.sttModel, context, LIMITS.remote.expected.keyterms),
     ]);
     const request = { path: '/v1/speech-to-text', ...form, traceContext, refusal: refusalIn };
     return servicesOf(settings).whole(request, PIECE, signal, askingFor(whom));

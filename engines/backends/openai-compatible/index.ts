@@ -2,12 +2,15 @@
  * Remote engines with the widely spoken REST API: `/audio/speech` and `/audio/transcriptions` below the base
  * address (which usually ends in `/v1`). They run in the gateway's process, because nothing here computes.
  */
-import { ServiceError } from '../../../contracts/errors.js';
+import { LIMITS } from '../../../contracts/limits.js';
 import { type Keeper, noKeeper } from '../../../contracts/ports/parts.js';
+import type { SpeechContext } from '../../../contracts/ports/speech/stt.js';
 import type { TtsEngine } from '../../../contracts/ports/speech/tts.js';
+import { wellFormed } from '../../../contracts/text/text.js';
 import type { Transcriber } from '../../long-audio.js';
 import { wavFile } from '../remote/audio.js';
 import { multipart, type MultipartBody } from '../remote/multipart.js';
+import { isRefusalOf, termsWithin } from '../remote/told-context.js';
 import { PIECE, remoteTranscriber, type TranscribePiece } from '../remote/transcription.js';
 import { askingAs, engineOf, type RemoteSettings, servicesOf } from '../remote/settings.js';
 import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
@@ -36,6 +39,13 @@ export const createOpenaiSpeech = (settings: RemoteSettings, keeper: Keeper = no
     keeper,
   );
 
+/** The agent's last words and what may be said, as a text before it: that is what models with this field were trained with. */
+function promptOf({ terms, before = '' }: SpeechContext): string {
+  const { prompt, beforeCharacters } = LIMITS.remote.expected;
+  const named = termsWithin(terms, prompt).join(', ');
+  return [named && `${named}.`, wellFormed(before.slice(-beforeCharacters)).trim()].filter(Boolean).join(' ');
+}
+
 /** What is asked of a transcription: `timed` as words and segments with their times, `plain` as its text alone. */
 type Detail = 'timed' | 'plain';
 
@@ -51,24 +61,23 @@ const FIELDS: Readonly<Record<Detail, readonly (readonly [string, string])[]>> =
 function formOf(
   samples: Int16Array,
   model: string,
-  language: string | undefined,
+  { language, context }: Parameters<TranscribePiece>[1],
   detail: Detail,
 ): MultipartBody {
   const bytes = wavFile(samples);
+  const prompt = context ? promptOf(context) : '';
   return multipart({ name: 'file', fileName: 'audio.wav', type: 'audio/wav', bytes }, [
     ['model', model],
     ...FIELDS[detail],
     ...(language === undefined ? [] : [['language', language] as const]),
+    ...(prompt === '' ? [] : [['prompt', prompt] as const]),
   ]);
 }
 
-/** Statuses of a request that is refused for what it asks; nothing was transcribed. */
-const REFUSED = new Set([400, 422]);
 const ABOUT_TIMES = /verbose_json|response_format|timestamp/i;
 
 /** Whether the service refused to tell times, as models without them do (gpt-4o-transcribe; Voxtral on vLLM). */
-const isWithoutTimes = (error: unknown): boolean =>
-  error instanceof ServiceError && REFUSED.has(error.status) && ABOUT_TIMES.test(error.message);
+const isWithoutTimes = (error: unknown): boolean => isRefusalOf(error, ABOUT_TIMES);
 
 /**
  * Errors of `transcribe`: `provider_failed`. A service that refuses to tell times is asked again for the text alone, and from
@@ -79,8 +88,9 @@ export function createOpenaiTranscriber(settings: RemoteSettings, keeper: Keeper
   const askingFor = askingAs('recogniser', name, settings, keeper);
   const transcribeAs =
     (detail: Detail): TranscribePiece =>
-    async (samples, { language, traceContext, whom }, signal) => {
-      const form = formOf(samples, settings.sttModel, language, detail);
+    async (samples, asked, signal) => {
+      const { traceContext, whom } = asked;
+      const form = formOf(samples, settings.sttModel, asked, detail);
       const request = { path: '/audio/transcriptions', ...form, traceContext };
       return servicesOf(settings).whole(request, PIECE, signal, askingFor(whom));
     };

@@ -2,13 +2,20 @@
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LANGUAGE_CODES } from '../../../contracts/speech/languages.js';
-import type { SttEngine, SttPiece, SttWord, VoiceActivity } from '../../../contracts/ports/speech/stt.js';
+import type {
+  SpeechContext,
+  SttEngine,
+  SttPiece,
+  SttWord,
+  VoiceActivity,
+} from '../../../contracts/ports/speech/stt.js';
 import { wellFormed } from '../../../contracts/text/text.js';
 import { share, wordsIn } from '../../alignment/transcript-words.js';
 import { createTranscriber, type Transcriber } from '../../long-audio.js';
 import { frames } from '../frames.js';
 import { SpanCutter } from '../span-cutter.js';
 import type { RemoteSettings } from './settings.js';
+import { toldUnlessRefused } from './told-context.js';
 import type { ForWhom } from '../../../contracts/ports/parts.js';
 import type { TraceContext } from '../../../contracts/ports/trace.js';
 
@@ -120,6 +127,7 @@ export type TranscribePiece = (
   samples: Int16Array,
   options: {
     readonly language?: string;
+    readonly context?: SpeechContext;
     readonly traceContext?: TraceContext;
     readonly whom?: ForWhom;
   },
@@ -129,16 +137,18 @@ export type TranscribePiece = (
 /** A transcriber over `transcribe`, which gets pieces of at most PIECE_SECONDS that are not silent. */
 export function remoteTranscriber(
   name: string,
-  { languages, sttModel: model }: Pick<RemoteSettings, 'languages' | 'sttModel'>,
+  { languages, sttModel: model, context: isTold }: Pick<RemoteSettings, 'languages' | 'sttModel' | 'context'>,
   transcribe: TranscribePiece,
 ): Transcriber {
+  const told = toldUnlessRefused(transcribe);
   const engine: SttEngine = {
     name,
     capabilities: { languages: languages ?? 'any', maxPieceSeconds: PIECE_SECONDS, words: true },
-    async transcribe(samples, options, signal) {
+    async transcribe(samples, { context, ...options }, signal) {
       signal.throwIfAborted();
+      const asked = context && isTold !== 'off' ? { ...options, context } : options;
       return samples.some((sample) => Math.abs(sample) > AUDIBLE)
-        ? transcribe(samples, options, signal)
+        ? told(samples, asked, signal)
         : { text: '' };
     },
   };
