@@ -12,14 +12,8 @@ import { wavFile } from '../remote/audio.js';
 import { alsoListening } from '../remote/listening.js';
 import { askingAs, engineOf, type RemoteSettings, servicesOf } from '../remote/settings.js';
 import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
-import {
-  jsonIn,
-  PIECE,
-  pieceIn,
-  type RemoteTranscript,
-  remoteTranscriber,
-  type TranscribePiece,
-} from '../remote/transcription.js';
+import type { TranscribePiece } from '../remote/transcribe-piece.js';
+import { jsonIn, PIECE, pieceIn, type RemoteTranscript, remoteTranscriber } from '../remote/transcription.js';
 import { firstOf, writtenWords } from './answers.js';
 import { expectedBy } from './expected.js';
 import { liveListen } from './listening.js';

@@ -11,7 +11,8 @@ import type { Transcriber } from '../../long-audio.js';
 import { wavFile } from '../remote/audio.js';
 import { multipart, type MultipartBody } from '../remote/multipart.js';
 import { isRefusalOf, termsWithin } from '../remote/told-context.js';
-import { PIECE, remoteTranscriber, type TranscribePiece } from '../remote/transcription.js';
+import type { TranscribePiece } from '../remote/transcribe-piece.js';
+import { PIECE, remoteTranscriber } from '../remote/transcription.js';
 import { askingAs, engineOf, type RemoteSettings, servicesOf } from '../remote/settings.js';
 import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
 

@@ -4,7 +4,7 @@
  */
 import { ServiceError } from '../../../contracts/errors.js';
 import type { SpeechContext } from '../../../contracts/ports/speech/stt.js';
-import type { TranscribePiece } from './transcription.js';
+import type { TranscribePiece } from './transcribe-piece.js';
 
 /** Bounds of a service's field. */
 export interface TermBounds {

@@ -2,13 +2,7 @@
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LANGUAGE_CODES } from '../../../contracts/speech/languages.js';
-import type {
-  SpeechContext,
-  SttEngine,
-  SttPiece,
-  SttWord,
-  VoiceActivity,
-} from '../../../contracts/ports/speech/stt.js';
+import type { SttEngine, SttPiece, SttWord, VoiceActivity } from '../../../contracts/ports/speech/stt.js';
 import { wellFormed } from '../../../contracts/text/text.js';
 import { share, wordsIn } from '../../alignment/transcript-words.js';
 import { createTranscriber, type Transcriber } from '../../long-audio.js';
@@ -16,8 +10,7 @@ import { frames } from '../frames.js';
 import { SpanCutter } from '../span-cutter.js';
 import type { RemoteSettings } from './settings.js';
 import { toldUnlessRefused } from './told-context.js';
-import type { ForWhom } from '../../../contracts/ports/parts.js';
-import type { TraceContext } from '../../../contracts/ports/trace.js';
+import type { TranscribePiece } from './transcribe-piece.js';
 
 /** A piece of five minutes has 9.6 MB, below the upload limit of services. */
 const PIECE_SECONDS = 300;
@@ -122,17 +115,6 @@ export const pieceOf = (reply: Buffer): SttPiece => pieceIn(jsonIn(reply) as Rem
 
 /** How the reply to one piece is read. */
 export const PIECE = { most: REPLY_BYTES, read: pieceOf };
-
-export type TranscribePiece = (
-  samples: Int16Array,
-  options: {
-    readonly language?: string;
-    readonly context?: SpeechContext;
-    readonly traceContext?: TraceContext;
-    readonly whom?: ForWhom;
-  },
-  signal: AbortSignal,
-) => Promise<SttPiece>;
 
 /** A transcriber over `transcribe`, which gets pieces of at most PIECE_SECONDS that are not silent. */
 export function remoteTranscriber(
