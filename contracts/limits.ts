@@ -236,6 +236,17 @@ export const LIMITS = {
     /** Longest wait for the first byte of an answer, and for the next byte in the middle of one. */
     firstByteMs: 5 * MINUTE,
     stallMs: 15 * SECOND,
+    /**
+     * What a recogniser is told of expected words: how many, characters of each, and UTF-8 bytes of all; characters of the agent's last words
+     * before them. The fields of services take no more.
+     */
+    expected: {
+      prompt: { terms: 50, characters: 60, bytes: 400 },
+      beforeCharacters: 240,
+      keyterms: { terms: 100, characters: 49, bytes: 4000 },
+      liveKeyterms: { terms: 50, characters: 20, bytes: 600 },
+      keyterm: { terms: 50, characters: 60, bytes: 480 },
+    },
     /** Audio of one piece of text, which has `native.chunkLength` characters at most. */
     pieceAudioMs: 10 * MINUTE,
     /** A text whose speech is passed on as the engine encodes it; and that speech. Longer texts are encoded here. */

@@ -1,4 +1,6 @@
 /** Transcripts in which the words that a client expects take the place of what was heard nearly the same (text/written/terms.ts). */
+import type { TranscriptionRequest } from '../contracts/ports/speech/speech.js';
+import type { SpeechContext } from '../contracts/ports/speech/stt.js';
 import type { TimedWord } from '../contracts/ports/speech/tts.js';
 import { share } from './alignment/transcript-words.js';
 import type { TimedSegment } from './long-audio.js';
@@ -28,4 +30,14 @@ export function expectedSegment(segment: TimedSegment, terms: readonly Term[]): 
   const text = expectedText(segment.text, terms);
   if (text === segment.text) return segment;
   return { ...segment, text, ...(segment.words && { words: expectedWords(segment.words, terms) }) };
+}
+
+/** What an engine is told before it hears; undefined if nothing is expected. */
+export function contextOf({
+  terms = [],
+  context,
+}: Pick<TranscriptionRequest, 'terms' | 'context'>): SpeechContext | undefined {
+  const all = [...terms, ...(context?.terms ?? [])];
+  const before = context?.before ?? '';
+  return all.length === 0 && before === '' ? undefined : { terms: all, ...(before !== '' && { before }) };
 }

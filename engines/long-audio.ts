@@ -7,6 +7,7 @@ import { joinSamples, RECOGNITION_RATE } from '../contracts/audio.js';
 import type { LanguageCode } from '../contracts/speech/languages.js';
 import type { TranscriptSegment } from '../contracts/ports/speech/speech.js';
 import type {
+  SpeechContext,
   SpeechSpan,
   SttCapabilities,
   SttEngine,
@@ -24,6 +25,7 @@ import type { TraceContext } from '../contracts/ports/trace.js';
 
 export interface TranscribeOptions {
   readonly language?: string | undefined;
+  readonly context?: SpeechContext | undefined;
   /** Whether the time of each word is wanted. */
   readonly words?: boolean | undefined;
   /** Hz of the audio; default 16,000. */
@@ -54,7 +56,10 @@ export type Hearing =
   /** Words that will not change; times in seconds from the start of the audio. */
   | { readonly kind: 'final'; readonly segment: TimedSegment };
 
-export type ListenOptions = Pick<TranscribeOptions, 'language' | 'sampleRate' | 'traceContext' | 'whom'>;
+export type ListenOptions = Pick<
+  TranscribeOptions,
+  'language' | 'context' | 'sampleRate' | 'traceContext' | 'whom'
+>;
 
 /** Transcribes audio of any length: an engine as the speech pipeline sees it, here or in a child. */
 export interface Transcriber {
@@ -108,11 +113,15 @@ async function wordsOf(span: SpeechSpan, piece: SttPiece, align: Align | undefin
   return words && { words: words.map((word) => moved(word, span.start / RECOGNITION_RATE)) };
 }
 
-type AskedOfPieces = Pick<TranscribeOptions, 'language' | 'words' | 'traceContext' | 'whom' | 'demand'>;
+type AskedOfPieces = Pick<
+  TranscribeOptions,
+  'language' | 'context' | 'words' | 'traceContext' | 'whom' | 'demand'
+>;
 
 /** What the engine is told of each piece. */
-const hintOf = ({ language, traceContext, whom }: AskedOfPieces) => ({
+const hintOf = ({ language, context, traceContext, whom }: AskedOfPieces) => ({
   ...(language !== undefined && { language }),
+  ...(context !== undefined && { context }),
   ...(traceContext !== undefined && { traceContext }),
   ...(whom !== undefined && { whom }),
 });

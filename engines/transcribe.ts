@@ -29,7 +29,7 @@ import type { TimedWord } from '../contracts/ports/speech/tts.js';
 import { joinedTexts } from '../contracts/text/joined-texts.js';
 import { share, wordsIn } from './alignment/transcript-words.js';
 import { enterJob } from './admission/job-slot.js';
-import { expectedSegment, expectedText } from './expected-words.js';
+import { contextOf, expectedSegment, expectedText } from './expected-words.js';
 import { inTime } from './in-time.js';
 import type { Hearing, TimedSegment, Transcriber } from './long-audio.js';
 import { pcmIn, type PcmOnDisk, samplesOnDisk, secondsOnDisk, wholePcm } from './audio-on-disk.js';
@@ -228,15 +228,17 @@ interface Asked {
 async function foundBy(
   { engine, hint: language, among }: Ear,
   { samples, sampleRate, seconds }: Sound,
-  { request: { words = false, interim = false, trace }, caller, heard, terms }: Asked,
+  { request, caller, heard, terms }: Asked,
   signal: AbortSignal,
   most?: number,
 ): Promise<Found> {
+  const { words = false, interim = false, trace } = request;
   const segments: TimedSegment[] = [];
   const demand = { ...ownerOf(caller), aheadSeconds: 0 };
   const traceContext = trace?.context;
   const whom = whomOf(caller);
-  const asked = { language, words, interim, sampleRate, seconds, traceContext, whom, demand };
+  const context = contextOf(request);
+  const asked = { language, context, words, interim, sampleRate, seconds, traceContext, whom, demand };
   const work = (until: AbortSignal) => engine.transcribe(samples, asked, until);
   for await (const told of most === undefined ? work(signal) : inTime(work, () => most, signal)) {
     const segment = inLanguage(expectedSegment(told, terms), among);
@@ -343,7 +345,8 @@ function listen(
   const { engine, hint: language } = ear;
   trace?.engine(engine.name);
   const sound = counted(request.audio, sampleRate);
-  const asked = { language, sampleRate, traceContext: trace?.context, whom: whomOf(caller) };
+  const told = { language, context: contextOf(request), sampleRate };
+  const asked = { ...told, traceContext: trace?.context, whom: whomOf(caller) };
   const hearings = ear.engine.listen(sound.samples, asked, signal);
   const by = workOf(engine, engine.liveModel);
   return listened(parts, { request, ear }, caller, { sound, hearings, by });

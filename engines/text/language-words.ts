@@ -19,27 +19,33 @@ const WORDS: Readonly<Record<LanguageCode, string>> = {
     estos mucho nada poco ella estar está estás estamos están soy eres somos son hola gracias muchas buenos
     buenas días tardes noches adiós favor claro quiero quisiera puede puedo tengo tiene usted cómo cuándo
     dónde hoy mañana ahora aquí ha hemos lunes martes
-    miércoles jueves viernes sábado`,
+    miércoles jueves viernes sábado enero febrero abril mayo junio julio septiembre octubre noviembre
+    diciembre`,
   fr: `de la le et les des en un du une que est pour qui dans par plus pas au sur ne se ce il sont avec son
     elle on nous vous je tu mais ou où donc leur leurs ses aux cette ces sa mon ma mes ton ta tes votre vos
     notre nos été être avoir ont suis sommes êtes fait faire comme tout tous toute bien très aussi même si
     peut peux quand quel quelle comment pourquoi merci bonjour bonsoir revoir oui non s'il plaît voudrais
-    ici maintenant aujourd'hui demain beaucoup c'est d'une d'un qu'il n'est j'ai l'on d' l' j' n' qu' s' c'
+    ici maintenant aujourd'hui demain beaucoup lundi mardi mercredi jeudi vendredi samedi dimanche janvier
+    février avril juin juillet août septembre octobre novembre décembre heure heures c'est d'une d'un qu'il n'est j'ai l'on d' l' j' n' qu' s' c'
     m' t'`,
   de: `der die und in den von zu das mit sich des auf für ist im dem nicht ein eine als auch es an werden
     aus er hat dass sie nach wird bei einer um am sind noch wie einem über einen so zum war haben nur oder
     aber vor zur bis mehr durch man sein wurde sei ich du wir ihr ihre ihren ihrem ihrer ihnen mir mich dich
     uns euch was wer wo wann warum kann können möchte muss soll bitte danke guten guter gute tag morgen
-    abend hallo ja nein kein keine heute jetzt hier dann vielen schön sehr gern gerne wiedersehen uhr`,
+    abend hallo ja nein kein keine heute jetzt hier dann vielen schön sehr gern gerne wiedersehen uhr
+    montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar märz juni juli oktober
+    dezember`,
   it: `di il la che in per un del le una con non si da della al dei come più nel alla ha sono gli anche ma
     lo su se delle mi ci questo questa quello suo sua io tu lei noi voi loro ciao buongiorno buonasera
     grazie prego sì stato essere hanno dove quando perché molto vorrei può posso oggi domani ora qui dell'
     l' un' c'è favore è siamo sei tutto tutti tutta giorno giorni stata stati sera notte pomeriggio
-    lunedì martedì mercoledì giovedì venerdì sabato domenica`,
+    lunedì martedì mercoledì giovedì venerdì sabato domenica gennaio febbraio aprile maggio giugno luglio
+    settembre ottobre novembre dicembre alle ore`,
   pt: `de que do da em um para com não uma os no se na por mais as dos como mas foi ao ele das tem seu sua
     ou ser quando muito há nos já está eu também só pelo pela até isso ela entre era depois sem mesmo aos
     ter seus quem nas me esse eles estão você tinha foram essa num nem suas meu minha olá obrigado obrigada
-    bom boa dia tarde noite sim onde hoje amanhã agora aqui quero queria pode posso`,
+    bom boa dia tarde noite sim onde hoje amanhã agora aqui quero queria pode posso
+    janeiro fevereiro março abril maio junho julho setembro outubro novembro dezembro`,
   nl: `de het een en van ik te dat die in is niet zijn op aan met als voor had er maar om hem dan zou of wat
     mijn men dit zo door over ze zich bij ook tot je mij uit der daar haar naar heb hoe heeft hebben deze uw
     want nog zal me zij nu ge geen omdat iets worden toch al waren veel meer doen moet ben zonder kan hun

@@ -73,7 +73,7 @@ const KINDS: Readonly<Record<RemoteKind, KindRow>> = {
     prefix: 'REMOTE_NATIVE',
     service: 'the engine native-compatible; a fish-speech server streams wav',
     initial: { ttsModel: 's2.1-pro', sttModel: 'transcribe-1', voices: ['default'], rate: 44_100 },
-    lacks: ['liveModel'],
+    lacks: ['liveModel', 'context'],
   },
   'elevenlabs-compatible': {
     prefix: 'REMOTE_ELEVENLABS',
@@ -120,6 +120,12 @@ function tableOf(prefix: string, { service, initial, passed = PASSED }: Omit<Kin
       initial.liveModel,
       { parse: (raw) => raw, wanted: 'text', kind: 'text' },
       'Model that it hears calls and realtime transcription with, while they are spoken; "none": whole audio only.',
+    ),
+    context: choice<'on' | 'off'>(
+      `${prefix}_STT_CONTEXT`,
+      'on',
+      ['on', 'off'],
+      'Whether its recogniser is told the words that are expected, and the question that is answered, as far as it has fields for them.',
     ),
     voices: list(
       `${prefix}_VOICES`,

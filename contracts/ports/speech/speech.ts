@@ -8,6 +8,7 @@ import type { SynthesisModel, TranscriptionModel } from '../../speech/models.js'
 import type { Caller } from '../accounts/identity.js';
 import type { StoredFile } from './codec.js';
 import type { RequestTrace } from '../trace.js';
+import type { SpeechContext } from './stt.js';
 import type { Latency, ReferenceAudio, Sampling, TimedWord } from './tts.js';
 
 /** Which engine did a piece of work. */
@@ -187,6 +188,8 @@ export interface TranscriptionRequest {
   readonly uncounted?: boolean;
   /** Words that may be said: they take the place of what was heard nearly the same. */
   readonly terms?: readonly string[];
+  /** What else the engine is told, if it can be; words of it take no other word's place. */
+  readonly context?: SpeechContext | undefined;
   /** Whether noise is removed first, if the gateway can; raw audio only. */
   readonly reducesNoise?: boolean;
   /** Somebody waits on the line, as for speech; of interim transcripts only the time is bounded. Raw audio only. */
@@ -197,7 +200,7 @@ export interface TranscriptionRequest {
 /** Audio that is transcribed while it arrives. */
 export interface ListeningRequest extends Pick<
   TranscriptionRequest,
-  'model' | 'language' | 'languages' | 'terms' | 'uncounted' | 'trace'
+  'model' | 'language' | 'languages' | 'terms' | 'context' | 'uncounted' | 'trace'
 > {
   /** At `sampleRate` Hz. */
   readonly audio: AsyncIterable<Int16Array>;

@@ -19,6 +19,14 @@ export interface SttCapabilities {
   readonly words: boolean;
 }
 
+/** What is expected of speech, for engines that can be told before they hear: it makes likelier what fits. */
+export interface SpeechContext {
+  /** Words and names that may be said. */
+  readonly terms: readonly string[];
+  /** What the speaker has been told or asked just before. */
+  readonly before?: string | undefined;
+}
+
 export interface SttWord {
   readonly text: string;
   /** Seconds from the start of the audio given. */
@@ -44,6 +52,7 @@ export interface SttEngine {
       /** Hz of the samples; absent: 16,000. */
       readonly sampleRate?: number;
       readonly language?: string;
+      readonly context?: SpeechContext;
       readonly traceContext?: TraceContext;
       readonly whom?: ForWhom;
       /** For engines that work on one piece at a time; absent: unknown. */

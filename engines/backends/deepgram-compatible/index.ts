@@ -11,15 +11,10 @@ import type { Transcriber } from '../../long-audio.js';
 import { alsoListening } from '../remote/listening.js';
 import { askingAs, engineOf, type RemoteSettings, servicesOf } from '../remote/settings.js';
 import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
-import {
-  jsonIn,
-  PIECE,
-  pieceIn,
-  type RemoteTranscript,
-  remoteTranscriber,
-  type TranscribePiece,
-} from '../remote/transcription.js';
+import type { TranscribePiece } from '../remote/transcribe-piece.js';
+import { jsonIn, PIECE, pieceIn, type RemoteTranscript, remoteTranscriber } from '../remote/transcription.js';
 import { firstOf, writtenWords } from './answers.js';
+import { expectedBy } from './expected.js';
 import { liveListen } from './listening.js';
 
 const KIND = 'deepgram-compatible';
@@ -69,12 +64,14 @@ const RECORDED = { most: PIECE.most, read: (body: Buffer) => pieceIn(transcriptI
 export function createDeepgramTranscriber(settings: RemoteSettings, keeper: Keeper = noKeeper): Transcriber {
   const name = engineOf(settings, KIND);
   const askingFor = askingAs('recogniser', name, settings, keeper);
-  const transcribe: TranscribePiece = async (wav, { language, traceContext, whom }, signal) => {
-    const query = new URLSearchParams({
+  const transcribe: TranscribePiece = async (wav, { language, context, traceContext, whom }, signal) => {
+    const fields = {
       model: settings.sttModel,
       smart_format: 'true',
       ...(language === undefined ? { detect_language: 'true' } : { language }),
-    });
+    };
+    const expected = expectedBy(settings.sttModel, context);
+    const query = new URLSearchParams([...Object.entries(fields), ...expected]);
     const request = {
       path: `/v1/listen?${query}`,
       headers: { 'content-type': 'audio/wav' },

@@ -7,6 +7,7 @@ import type { HearingReader, ListeningSocket } from '../remote/listening.js';
 import { objectIn } from '../remote/socket.js';
 import { pieceIn } from '../remote/transcription.js';
 import { firstOf, writtenWords } from './answers.js';
+import { expectedBy } from './expected.js';
 
 const isTime = (value: unknown): value is number => typeof value === 'number' && value >= 0;
 
@@ -44,8 +45,8 @@ const reader: HearingReader = {
 };
 
 export const liveListen = (model: string): ListeningSocket => ({
-  requestFor({ language }) {
-    const query = new URLSearchParams({
+  requestFor({ language, context }) {
+    const fields = {
       model,
       encoding: 'linear16',
       sample_rate: String(RECOGNITION_RATE),
@@ -53,7 +54,8 @@ export const liveListen = (model: string): ListeningSocket => ({
       interim_results: 'true',
       smart_format: 'true',
       language: language ?? 'multi',
-    });
+    };
+    const query = new URLSearchParams([...Object.entries(fields), ...expectedBy(model, context)]);
     return { path: `/v1/listen?${query}` };
   },
   frameOf: bytesOf,

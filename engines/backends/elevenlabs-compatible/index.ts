@@ -12,10 +12,11 @@ import { alsoListening } from '../remote/listening.js';
 import { multipart } from '../remote/multipart.js';
 import { askingAs, engineOf, type RemoteSettings, servicesOf } from '../remote/settings.js';
 import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
-import { PIECE, remoteTranscriber, type TranscribePiece } from '../remote/transcription.js';
+import type { TranscribePiece } from '../remote/transcribe-piece.js';
+import { PIECE, remoteTranscriber } from '../remote/transcription.js';
 import type { VoiceListing } from '../remote/voices.js';
 import { refusalIn } from './failures.js';
-import { restOf } from './options.js';
+import { keytermsOf, restOf } from './options.js';
 import { realtime } from './realtime.js';
 import { streamInput } from './stream-input.js';
 
@@ -62,13 +63,14 @@ export function createElevenlabsTranscriber(
 ): Transcriber {
   const name = engineOf(settings, KIND);
   const askingFor = askingAs('recogniser', name, settings, keeper);
-  const transcribe: TranscribePiece = async (wav, { language, traceContext, whom }, signal) => {
+  const transcribe: TranscribePiece = async (wav, { language, context, traceContext, whom }, signal) => {
     const form = multipart({ name: 'file', fileName: 'audio.wav', type: 'audio/wav', bytes: wav }, [
       ['model_id', settings.sttModel],
       ['timestamps_granularity', 'word'],
       ['tag_audio_events', 'false'],
       ['diarize', 'false'],
       ...(language === undefined ? [] : [['language_code', language] as const]),
+      ...keytermsOf(settings.sttModel, context, LIMITS.remote.expected.keyterms),
     ]);
     const request = { path: '/v1/speech-to-text', ...form, traceContext, refusal: refusalIn };
     return servicesOf(settings).whole(request, PIECE, signal, askingFor(whom));

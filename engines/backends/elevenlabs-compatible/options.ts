@@ -1,6 +1,8 @@
 /** Options of a request for speech, as the service has them in its queries and bodies. */
 import type { OutputFormat } from '../../../contracts/audio.js';
+import type { SpeechContext } from '../../../contracts/ports/speech/stt.js';
 import type { TtsRequest } from '../../../contracts/ports/speech/tts.js';
+import { fieldsOf, type TermBounds } from '../remote/told-context.js';
 
 /** Kilobits a second of Opus, where a client leaves them to the encoder. */
 const OPUS_KBPS = 64;
@@ -44,3 +46,13 @@ export const restOf = (request: TtsRequest, model: string, audio: OutputFormat) 
     ...settingsOfVoice(request),
   }),
 });
+
+/** Models of the vendor that refuse to be told words. */
+const TAKES_NO_KEYTERMS = /^scribe_v1/;
+
+/** The words that are expected, as fields of a form or query. */
+export const keytermsOf = (
+  model: string,
+  context: SpeechContext | undefined,
+  bounds: TermBounds,
+): [string, string][] => (TAKES_NO_KEYTERMS.test(model) ? [] : fieldsOf('keyterms', context ?? {}, bounds));

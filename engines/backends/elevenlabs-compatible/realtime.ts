@@ -1,6 +1,7 @@
 /** Recognition while it is spoken, on the socket of `/v1/speech-to-text/realtime`: one commit, at the end of the audio. */
 import { bytesOf, RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
+import { LIMITS } from '../../../contracts/limits.js';
 import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { Hearing } from '../../long-audio.js';
 import type { HearingReader, ListeningSocket } from '../remote/listening.js';
@@ -8,6 +9,7 @@ import type { RemoteAddress } from '../remote/request.js';
 import { objectIn } from '../remote/socket.js';
 import { pieceIn } from '../remote/transcription.js';
 import { failureNamed } from './failures.js';
+import { keytermsOf } from './options.js';
 
 const chunkOf = (audio: string, commit: boolean): string =>
   JSON.stringify({
@@ -51,14 +53,16 @@ class RealtimeReader implements HearingReader {
 }
 
 export const realtime = (model: string): ListeningSocket => ({
-  requestFor({ language }) {
-    const query = new URLSearchParams({
+  requestFor({ language, context }) {
+    const fields = {
       model_id: model,
       audio_format: `pcm_${RECOGNITION_RATE}`,
       commit_strategy: 'manual',
       include_timestamps: 'true',
       ...(language !== undefined && { language_code: language }),
-    });
+    };
+    const keyterms = keytermsOf(model, context, LIMITS.remote.expected.liveKeyterms);
+    const query = new URLSearchParams([...Object.entries(fields), ...keyterms]);
     return { path: `/v1/speech-to-text/realtime?${query}` };
   },
   frameOf: (samples) => chunkOf(Buffer.from(bytesOf(samples)).toString('base64'), false),

@@ -10,7 +10,8 @@ import { type Keeper, noKeeper } from '../../../contracts/ports/parts.js';
 import type { ReferenceAudio, TtsEngine, TtsRequest } from '../../../contracts/ports/speech/tts.js';
 import type { Transcriber } from '../../long-audio.js';
 import { modelChoice, type Unlisted } from './model-choice.js';
-import { PIECE, remoteTranscriber, type TranscribePiece } from '../remote/transcription.js';
+import type { TranscribePiece } from '../remote/transcribe-piece.js';
+import { PIECE, remoteTranscriber } from '../remote/transcription.js';
 import { askingAs, engineOf, type RemoteSettings, servicesOf } from '../remote/settings.js';
 import { type Abilities, remoteSpeech, type RequestedAudio } from '../remote/synthesis.js';
 

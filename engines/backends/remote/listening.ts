@@ -21,7 +21,7 @@ export interface HearingReader {
 
 /** How a service hears on a socket. */
 export interface ListeningSocket {
-  requestFor(options: Pick<ListenOptions, 'language'>): SocketRequest;
+  requestFor(options: Pick<ListenOptions, 'language' | 'context'>): SocketRequest;
   frameOf(samples: Int16Array): string | Uint8Array;
   /** Says that no more audio comes. */
   readonly end: string;
@@ -89,12 +89,12 @@ async function* listenBy(
   settings: RemoteSettings,
   asking: QuestionFor,
   audio: AsyncIterable<Int16Array>,
-  { traceContext, language }: ListenOptions,
+  { traceContext, language, context }: ListenOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Hearing> {
-  const { stallMs = LIMITS.remote.stallMs } = settings;
+  const { stallMs = LIMITS.remote.stallMs, context: isTold } = settings;
   const inactivity = new Inactivity(signal);
-  const asked = { traceContext, ...way.requestFor({ language }) };
+  const asked = { traceContext, ...way.requestFor({ language, ...(isTold !== 'off' && { context }) }) };
   let answering: Begun<RemoteSocket> | undefined;
   let why: unknown;
   try {

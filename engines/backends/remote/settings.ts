@@ -26,6 +26,8 @@ export interface RemoteSettings {
   readonly sttModel: string;
   /** Model that hears while it is spoken; absent: none. */
   readonly liveModel?: string | undefined;
+  /** Whether it is told what is expected of speech, as far as it has fields for that; default: on. */
+  readonly context?: 'on' | 'off';
   /** Names as the service knows them. */
   readonly voices: readonly string[];
   /** Absent if not configured: it then gets text in any language. */

@@ -13,8 +13,8 @@ import { frames } from '../frames.js';
 import { SpanCutter } from '../span-cutter.js';
 import { wavFile } from './audio.js';
 import type { RemoteSettings } from './settings.js';
-import type { ForWhom } from '../../../contracts/ports/parts.js';
-import type { TraceContext } from '../../../contracts/ports/trace.js';
+import { toldUnlessRefused } from './told-context.js';
+import type { TranscribePiece } from './transcribe-piece.js';
 
 /** A piece of five minutes has 9.6 MB, below the upload limit of services. */
 const PIECE_SECONDS = 300;
@@ -123,23 +123,13 @@ export const pieceOf = (reply: Buffer): SttPiece => pieceIn(jsonIn(reply) as Rem
 /** How the reply to one piece is read. */
 export const PIECE = { most: REPLY_BYTES, read: pieceOf };
 
-/** `wav`: the piece as a WAV file, 16-bit mono. */
-export type TranscribePiece = (
-  wav: Buffer,
-  options: {
-    readonly language?: string;
-    readonly traceContext?: TraceContext;
-    readonly whom?: ForWhom;
-  },
-  signal: AbortSignal,
-) => Promise<SttPiece>;
-
 /** A transcriber over `transcribe`, which gets pieces of at most PIECE_SAMPLES that are not silent. */
 export function remoteTranscriber(
   name: string,
-  { languages, sttModel: model }: Pick<RemoteSettings, 'languages' | 'sttModel'>,
+  { languages, sttModel: model, context: isTold }: Pick<RemoteSettings, 'languages' | 'sttModel' | 'context'>,
   transcribe: TranscribePiece,
 ): Transcriber {
+  const told = toldUnlessRefused(transcribe);
   const engine: SttEngine = {
     name,
     capabilities: {
@@ -148,9 +138,10 @@ export function remoteTranscriber(
       ownRateSamples: PIECE_SAMPLES,
       words: true,
     },
-    async transcribe(samples, { sampleRate, ...options }, signal) {
+    async transcribe(samples, { sampleRate, context, ...options }, signal) {
       signal.throwIfAborted();
-      return isAudible(samples) ? transcribe(wavFile(samples, sampleRate), options, signal) : { text: '' };
+      const asked = context && isTold !== 'off' ? { ...options, context } : options;
+      return isAudible(samples) ? told(wavFile(samples, sampleRate), asked, signal) : { text: '' };
     },
   };
   return { ...createTranscriber({ engine, voiceActivity: unbroken }), model };

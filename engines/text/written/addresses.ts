@@ -235,6 +235,22 @@ class AddressReader {
   }
 }
 
+/** "dotnet", "dot-com": the end of a host that the recogniser has written as one word. */
+function withPartedDots(words: readonly Word[], language: WrittenLanguage): readonly Word[] {
+  const { dots } = signsOf(language);
+  return words.flatMap((word) => {
+    const dot = [...dots].find((said) => plain(word).startsWith(said));
+    const top = dot === undefined ? '' : plain(word).slice(dot.length).replace(/^[-.]/u, '');
+    if (dot === undefined || !TOPS.has(top)) return [word];
+    return [
+      { before: word.before, core: dot, after: '' },
+      { before: '', core: top, after: word.after },
+    ];
+  });
+}
+
+const holdsMail = (words: readonly Word[]): boolean => words.some(({ core }) => core.includes('@'));
+
 /** `isAskedFor`: somebody was asked for an address of mail. */
 export function withAddresses(
   words: readonly Word[],
@@ -242,6 +258,13 @@ export function withAddresses(
   isAskedFor: boolean,
 ): readonly Word[] {
   const isMail = isAskedFor || words.some(({ core }) => MAIL.test(core));
+  const found = addressed(words, language, isMail);
+  if (!isMail || holdsMail(found)) return found;
+  const parted = addressed(withPartedDots(words, language), language, isMail);
+  return holdsMail(parted) ? parted : found;
+}
+
+function addressed(words: readonly Word[], language: WrittenLanguage, isMail: boolean): readonly Word[] {
   const reader = new AddressReader(words, language, isMail);
   const all: Word[] = [];
   /** Where each of them begins. */

@@ -43,7 +43,12 @@ export class CallerWords {
     const recognised = recognising(parts.note);
     const ahead = (): string => parts.ahead();
     this.listening = new Listening(
-      { ...parts.listening, log, recognised, fits: (text) => this.written.fits(text) },
+      {
+        ...parts.listening,
+        ...{ log, recognised },
+        fits: (text) => this.written.fits(text),
+        context: () => this.written.context,
+      },
       clock,
       ahead,
       this.#heard,

@@ -5,7 +5,7 @@
 import type { OwedVoice } from '../../../actors/agent/turns/stretches.js';
 import { TIMES } from '../../../actors/agent/times.js';
 import { UNCLEAR } from '../../../contracts/text/unclear.js';
-import type { HeardStretch } from './listening/turn-transcription.js';
+import type { HeardStretch } from './listening/heard-stretch.js';
 
 /** How long the record waits for them. */
 export const LAST_WORDS_MS = 3000;

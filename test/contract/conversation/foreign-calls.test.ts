@@ -6,7 +6,7 @@ import t from '../../fixtures/tap.js';
 import { letGo } from '../../fixtures/calls/caller.js';
 import { messagesOf, shownBy, Talks } from '../../fixtures/conversation/conversation.js';
 import { noLingware } from '../../fixtures/engines/lingware.js';
-import { wordErrors, wordsOf } from '../../fixtures/engines/listening.js';
+import { parted, wordErrors, wordsOf } from '../../fixtures/engines/listening.js';
 import { PHONE_SENTENCES } from '../../fixtures/engines/phone-sentences.js';
 import { noWhisper, whisperService } from '../../fixtures/engines/whisper.js';
 import { shortOrLong } from '../../fixtures/long.js';
@@ -31,9 +31,6 @@ const JAPANESE = [
 ];
 const saidIn = (language: string): readonly string[] =>
   language === 'ja' ? JAPANESE : PHONE_SENTENCES[language]!.slice(0, 4);
-
-/** Characters as words, without signs. */
-const parted = (text: string): string => [...text.replace(/[^\p{L}\p{N}]/gu, '')].join(' ');
 
 t.test('calls in other languages', { skip }, async (t) => {
   t.teardown(letGo);

@@ -1,6 +1,7 @@
 /** The engine deepgram-compatible against a double of the service, alone and behind a gateway. */
 import t from '../../fixtures/tap.js';
 import { RECOGNITION_RATE, samplesOf } from '../../../contracts/audio.js';
+import { LIMITS } from '../../../contracts/limits.js';
 import type { TtsRequest } from '../../../contracts/ports/speech/tts.js';
 import {
   createDeepgramSpeech,
@@ -8,7 +9,14 @@ import {
 } from '../../../engines/backends/deepgram-compatible/index.js';
 import type { RemoteSettings } from '../../../engines/backends/remote/settings.js';
 import { DEEPGRAM_KEY, deepgramService } from '../../fixtures/engines/deepgram-service.js';
-import { heardWhile, joined, segmentsOf, silence, streamed } from '../../fixtures/engines/listening.js';
+import {
+  heardWhile,
+  joined,
+  segmentsOf,
+  silence,
+  streamed,
+  wordsHeard,
+} from '../../fixtures/engines/listening.js';
 import { hearsWordsInTime, toneOf } from '../../fixtures/engines/speech-double.js';
 import { speaksAndHears } from '../../fixtures/engines/through-gateway.js';
 import { speakAll, ttsConformance } from '../../fixtures/engine-conformance.js';
@@ -126,6 +134,29 @@ t.test('it hears while somebody speaks, and the end of the audio makes the rest 
   t.equal(ears.listen, undefined, 'without such a model it hears whole audio only');
 });
 
+t.test('words that are expected are told in the field of the model', async (t) => {
+  const audio = samplesOf((await toneOf('Yes.')).bytes);
+  const context = { terms: ['Kathryn Schmitt', 'OpenClaw', 'a:5', 'x'.repeat(61)], before: 'Your name?' };
+  const told = (name: string) => last().query.getAll(name);
+  for (const [model, keyterm, keywords] of [
+    ['nova-3', ['Kathryn Schmitt', 'OpenClaw'], []],
+    ['nova-2-general', [], ['Kathryn', 'Schmitt', 'OpenClaw']],
+    ['whisper-large', [], []],
+  ] as const) {
+    await wordsHeard(createDeepgramTranscriber({ ...settings, sttModel: model }), audio, { context });
+    t.same([told('keyterm'), told('keywords')], [keyterm, keywords], model);
+    await heardWhile(createDeepgramTranscriber({ ...LIVE, liveModel: model }), audio, { context });
+    t.same([told('keyterm'), told('keywords')], [keyterm, keywords], `${model}, while it is spoken`);
+  }
+  await heardWhile(createDeepgramTranscriber({ ...LIVE, context: 'off' }), audio, { context });
+  t.same(told('keyterm'), []);
+  const many = { terms: Array.from({ length: 1000 }, (_, at) => `Kathryn the ${at}th`) };
+  await heardWhile(live, audio, { context: many });
+  const { terms, bytes } = LIMITS.remote.expected.keyterm;
+  t.ok(told('keyterm').length <= terms && Buffer.byteLength(told('keyterm').join('')) <= bytes);
+  t.ok(told('keyterm').length > 25);
+});
+
 t.test('a socket that fails while it hears is a failure, never half a transcript', async (t) => {
   const audio = samplesOf((await toneOf('No.')).bytes);
   service.faults.status = 401;
@@ -186,6 +217,15 @@ t.test('a gateway speaks and hears through it', async (t) => {
     const [first] = timed['words'] as { start: number }[];
     const passed = audio.length / RECOGNITION_RATE;
     t.ok(Math.abs(first!.start - passed - words[0]!.start) < 0.1, 'times go on from commit to commit');
+
+    const told = new Client(front.base, '?keyterms=Kathryn%20Schmitt&keyterms=OpenClaw', {
+      'xi-api-key': TEST_KEY,
+    });
+    await told.sees('session_started');
+    told.speak(audio).commit();
+    await told.sees('committed_transcript');
+    t.same(last().query.getAll('keyterm'), ['Kathryn Schmitt', 'OpenClaw'], 'keyterms go on to it');
+    told.socket.close();
 
     service.faults.breaks = true;
     client.speak(audio).commit();

@@ -8,7 +8,14 @@ import {
 } from '../../../engines/backends/elevenlabs-compatible/index.js';
 import type { RemoteSettings } from '../../../engines/backends/remote/settings.js';
 import { ELEVENLABS_KEY, elevenlabsService } from '../../fixtures/engines/elevenlabs-service.js';
-import { heardBy, heardWhile, joined, segmentsOf, silence } from '../../fixtures/engines/listening.js';
+import {
+  heardBy,
+  heardWhile,
+  joined,
+  segmentsOf,
+  silence,
+  wordsHeard,
+} from '../../fixtures/engines/listening.js';
 import { fieldsOf, heardIn, toneOf } from '../../fixtures/engines/speech-double.js';
 import { speakAll, ttsConformance } from '../../fixtures/engine-conformance.js';
 import { exactly, rejectsExactly } from '../../fixtures/exactly.js';
@@ -228,6 +235,30 @@ t.test('it hears while somebody speaks, and the end of the audio is its one comm
   service.faults.name = undefined;
   await rejectsExactly(t, heardWhile(live, silence(81)), { message: /80 s at most/ });
   await until('the sockets have ended', () => service.sockets.size === 0);
+});
+
+t.test('words that are expected are told as keyterms, to models that take them', async (t) => {
+  const audio = samplesOf((await toneOf('Yes.')).bytes);
+  const context = { terms: ['Kathryn Schmitt', 'Llanfairpwllgwyngyllgogerych', '{a}'], before: 'Your name?' };
+  const inForm = () => [
+    ...last()
+      .body.toString('latin1')
+      .matchAll(/name="keyterms"\r\n\r\n(.*)\r\n/g),
+  ];
+  for (const [model, told] of [
+    ['scribe_v2', ['Kathryn Schmitt', 'Llanfairpwllgwyngyllgogerych']],
+    ['scribe_v1', []],
+  ] as const) {
+    await wordsHeard(createElevenlabsTranscriber({ ...settings, sttModel: model }), audio, { context });
+    t.same(
+      inForm().map(([, term]) => term),
+      told,
+      model,
+    );
+  }
+  const live = createElevenlabsTranscriber({ ...settings, liveModel: 'scribe_v2_realtime' });
+  await heardWhile(live, audio, { context });
+  t.same(last().query.getAll('keyterms'), ['Kathryn Schmitt'], 'shorter ones while it is spoken');
 });
 
 t.test('voices that no setting names are those that the service lists', async (t) => {

@@ -1,12 +1,14 @@
 /** Remote engines over real HTTP: transcriptions by a server whose answers the test sets. */
 import t from '../../fixtures/tap.js';
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import type { SpeechContext } from '../../../contracts/ports/speech/stt.js';
 import { LANGUAGES } from '../../../contracts/speech/languages.js';
 import { createNativeTranscriber } from '../../../engines/backends/native-compatible/index.js';
 import { createOpenaiTranscriber } from '../../../engines/backends/openai-compatible/index.js';
 import { wavFile } from '../../../engines/backends/remote/audio.js';
 import type { RemoteSettings } from '../../../engines/backends/remote/settings.js';
-import { segmentsOf, streamed } from '../../fixtures/engines/listening.js';
+import { segmentsOf, streamed, wordsHeard } from '../../fixtures/engines/listening.js';
 import { exactly, rejectsExactly } from '../../fixtures/exactly.js';
 import { badField, remoteService } from '../../fixtures/engines/remote-service.js';
 
@@ -71,6 +73,61 @@ t.test('transcriptions: a WAV of the audio, words of the answer', async (t) => {
     code: 'provider_failed',
     status: 502,
   });
+});
+
+/** The `prompt` of a form. */
+const promptIn = (body: Buffer) => /name="prompt"\r\n\r\n(.*)\r\n/.exec(body.toString())?.[1];
+
+t.test('it is told what is expected, and what was asked before, as a prompt', async (t) => {
+  remote.answers((response) => void response.end('{"text":"Kathryn Schmitt."}'));
+  const audio = new Int16Array(16_000).fill(1000);
+  const promptOf = async (context: SpeechContext, more: Partial<RemoteSettings> = {}) => {
+    await wordsHeard(createOpenaiTranscriber({ ...settings, ...more }), audio, { context });
+    return promptIn(remote.asked.at(-1)!.body);
+  };
+  const terms = [
+    'Kathryn Schmitt',
+    'OpenClaw',
+    'OpenClaw',
+    '<b>',
+    'x'.repeat(61),
+    'one two three four five six',
+  ];
+  t.equal(await promptOf({ terms, before: 'Your name?' }), 'Kathryn Schmitt, OpenClaw. Your name?');
+  t.equal(await promptOf({ terms: [], before: 'Your name?' }), 'Your name?');
+  t.equal(await promptOf({ terms: ['Kathryn Schmitt'] }), 'Kathryn Schmitt.');
+  const { prompt, beforeCharacters } = LIMITS.remote.expected;
+  const many = await promptOf({
+    terms: Array.from({ length: 1000 }, (_, at) => `term ${at}`),
+    before: 'a'.repeat(1000),
+  });
+  t.equal(many?.split(', ').length, prompt.terms);
+  t.ok(many?.endsWith(`. ${'a'.repeat(beforeCharacters)}`));
+  t.equal(await promptOf({ terms: ['?'] }), undefined, 'nothing that is no word');
+  t.equal(await promptOf({ terms }, { context: 'off' }), undefined, 'nothing where it is turned off');
+  await wordsHeard(createNativeTranscriber(settings), audio, { context: { terms } });
+  t.notOk(remote.asked.at(-1)!.body.includes('Kathryn'), 'an engine without such a field gets none');
+});
+
+t.test('a service that refuses a prompt is asked again without it, and not told any more', async (t) => {
+  const asked: (string | undefined)[] = [];
+  let refusal = "Unknown field 'prompt'";
+  remote.answers((response, body) => {
+    asked.push(promptIn(body));
+    const isRefused = asked.at(-1) !== undefined;
+    response.writeHead(isRefused ? 400 : 200);
+    response.end(JSON.stringify(isRefused ? { error: { message: refusal } } : { text: 'Hello you.' }));
+  });
+  const audio = new Int16Array(16_000).fill(1000);
+  const options = { context: { terms: ['Kathryn'] } };
+  const transcriber = createOpenaiTranscriber(settings);
+  for (let round = 0; round < 2; round++) await wordsHeard(transcriber, audio, options);
+  t.strictSame(asked, ['Kathryn.', undefined, undefined]);
+  refusal = 'Audio is too short';
+  await rejectsExactly(t, wordsHeard(createOpenaiTranscriber(settings), audio, options), {
+    message: refusal,
+  });
+  t.equal(asked.length, 4, 'any other refusal is final');
 });
 
 t.test('a service whose model tells no times is asked for the text alone', async (t) => {

@@ -202,6 +202,20 @@ const DOCUMENTED = {
   'a remote voice in the middle of an answer': `${CONTRACT.remote.stallMs / SECOND} s without a byte`,
   'speech that a remote engine encodes itself ([pass-through](../engines.md#formats-that-are-passed-on))': `texts of ${number(CONTRACT.remote.passedText)} characters, ${size(CONTRACT.remote.passedBytes)}`,
   'a remote engine: voices that it lists, one frame of its socket': `${number(CONTRACT.remote.voices)}, ${size(CONTRACT.remote.socketFrameBytes)}`,
+  'a remote recogniser: words to expect that it is told, their characters, and bytes of all': (
+    [
+      ['`prompt`', 'prompt'],
+      ['`keyterms`', 'keyterms'],
+      ['while somebody speaks', 'liveKeyterms'],
+      ['`keyterm` and `keywords`', 'keyterm'],
+    ] as const
+  )
+    .map(([field, name]) => {
+      const { terms, characters, bytes } = CONTRACT.remote.expected[name];
+      return `${field} ${terms}, ${characters}, ${number(bytes)}`;
+    })
+    .join('; '),
+  "a remote recogniser: the agent's last words that it is told": `${CONTRACT.remote.expected.beforeCharacters} characters`,
   'a recogniser that hears while somebody speaks: to its transcript after the end, without more audio': `${recogniser.wordsMs / SECOND} s, ${recogniser.idleMs / SECOND} s`,
   'a remote engine: sockets that are open before a call needs them': `${CONTRACT.remote.spareSockets.most}, ${CONTRACT.remote.spareSockets.ms / SECOND} s`,
   'a remote engine that refuses, without the body of its refusal': `${CONTRACT.remote.stallMs / SECOND} s`,

@@ -112,7 +112,7 @@ const MOST_CHARACTERS = 240;
 /** The last two sentences: "Could you spell your name? I did not get it." */
 const SENTENCES = 2;
 
-function lastSentences(said: string): string {
+export function lastSentences(said: string): string {
   const parts = said.slice(-MOST_CHARACTERS).match(/[^.!?。！？]+[.!?。！？]*/gu) ?? [];
   return parts.slice(-SENTENCES).join('').trim();
 }

@@ -3,11 +3,12 @@
  * the same for captions, the record, the turns and the model. The statechart, which judges turns, has them as they were heard.
  */
 import type { AgentEffect } from '../../../../actors/agent/events.js';
+import type { SpeechContext } from '../../../../contracts/ports/speech/stt.js';
 import type { Perform } from '../../../../actors/run.js';
 import { fits, type Term, termsOf, writtenText } from '../../../../engines/text/written/index.js';
 import type { AgentInCharge } from '../agent-in-charge.js';
 import type { Dialogue } from '../dialogue.js';
-import { askedIn } from './asked.js';
+import { askedIn, lastSentences } from './asked.js';
 
 export interface WrittenWordsParts {
   readonly agent: Pick<AgentInCharge, 'language' | 'languages' | 'plan'>;
@@ -27,17 +28,25 @@ export class WrittenWords {
   /** A text of the user's voice as it is written. */
   of(heard: string): string {
     if (heard === '') return heard;
-    const { agent, dialogue } = this.parts;
-    const { language } = agent;
-    const asked = askedIn(this.parts.saying() || dialogue.lastSaid, language);
+    const { language } = this.parts.agent;
+    const asked = askedIn(this.#before, language);
     return writtenText(heard, { language, asked, terms: this.#expected });
   }
 
   /** Whether the words hold what the agent has asked for, if that is an address or a spelling; true if it is neither. */
   fits(heard: string): boolean {
-    const { agent, dialogue } = this.parts;
-    const asked = askedIn(this.parts.saying() || dialogue.lastSaid, agent.language);
-    return fits(heard, { language: agent.language, asked });
+    const { language } = this.parts.agent;
+    return fits(heard, { language, asked: askedIn(this.#before, language) });
+  }
+
+  /** What a recogniser may be told before it hears: the words that the call expects, and what the agent has asked. */
+  get context(): SpeechContext {
+    return { terms: this.#expected.map(({ text }) => text), before: lastSentences(this.#before) };
+  }
+
+  /** The agent's last words. */
+  get #before(): string {
+    return this.parts.saying() || this.parts.dialogue.lastSaid;
   }
 
   /** Performs effects with the user's words as they are written; typed ones stay as they are. */

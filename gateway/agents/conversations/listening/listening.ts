@@ -10,7 +10,8 @@ import { SpokenLanguage } from '../hearing/spoken-language.js';
 import { EchoFilter } from './echo.js';
 import { SpokenAt } from './spoken-at.js';
 import { TurnSound } from './turn-sound.js';
-import { type HeardStretch, TurnTranscription, type TurnTranscriptionParts } from './turn-transcription.js';
+import type { HeardStretch } from './heard-stretch.js';
+import { TurnTranscription, type TurnTranscriptionParts } from './turn-transcription.js';
 
 /** What the agent does; empty: it has not begun. */
 export type AgentState = 'listening' | 'thinking' | 'speaking' | '';

@@ -29,7 +29,9 @@ import type {
   TranscriptionRequest,
   WorkedBy,
 } from '../../../../contracts/ports/speech/speech.js';
+import type { SpeechContext } from '../../../../contracts/ports/speech/stt.js';
 import { type Ahead, isOfPause, SILENCE, unlessLate } from './ahead.js';
+import type { HeardStretch } from './heard-stretch.js';
 import type { Ended, Stretch } from './stretch.js';
 import { StretchPart, StretchGroup, type JoinedStretches } from './stretch-group.js';
 import { isInterimDue } from './interims.js';
@@ -43,6 +45,8 @@ export interface TurnTranscriptionParts {
   readonly language: string;
   /** Whether a final text holds what the user was asked for, as far as that can be told. Absent: it always does. */
   fits?(text: string): boolean;
+  /** What the user may say. Absent: nothing is known of it. */
+  context?(): SpeechContext;
   /** Reports the length of the audio of a final transcript, in ms, and who heard it. */
   recognised(ms: number, by: WorkedBy | undefined): void;
   readonly log: Log;
@@ -61,20 +65,6 @@ interface Words {
 
 const NO_WORDS: Words = { text: '' };
 const secondsOf = ({ samples }: Stretch): number => samples / RECOGNITION_RATE;
-
-/** The transcript of a stretch of the user's voice. */
-export interface HeardStretch {
-  readonly span: number;
-  /** So far; `final`: to its end. */
-  readonly text: string;
-  readonly final: boolean;
-  /** The language of a final text, where several may be spoken and the recogniser tells it. */
-  readonly language?: string | undefined;
-  /** The text is that of all stretches since this one, and replaces theirs. */
-  readonly joins?: number;
-  /** Code of the error, if it is unknown. */
-  readonly lost?: string;
-}
 
 export interface OnTranscripts {
   /** Reports the words of the user. */
@@ -138,7 +128,8 @@ export class TurnTranscription {
     if (this.reducesNoise) return undefined;
     const { transcription, model, caller, log } = this.parts;
     const { language, languages } = this;
-    const request = { model, language, languages, sampleRate: RECOGNITION_RATE, uncounted: true };
+    const context = this.parts.context?.();
+    const request = { model, language, languages, context, sampleRate: RECOGNITION_RATE, uncounted: true };
     const on = {
       changed: (text: string) => {
         if (text !== '' && this.#present?.span === span) this.on.user({ span, text, final: false });
@@ -371,7 +362,9 @@ export class TurnTranscription {
     const { transcription, model, caller } = this.parts;
     const audio: RawAudio = { chunks: [...chunks], sampleRate: RECOGNITION_RATE };
     const { language, languages, reducesNoise } = this;
-    const request = { audio, model, language, languages, reducesNoise, standIn: this.#standIn, ...how };
+    const context = this.parts.context?.();
+    const wish = { model, language, languages, context, reducesNoise };
+    const request = { audio, ...wish, standIn: this.#standIn, ...how };
     const { signal: stop } = this.#stop;
     return transcription.transcribe(request, caller, signal ? AbortSignal.any([stop, signal]) : stop);
   }

@@ -25,7 +25,8 @@ t.test('the language of a sentence is recognised', async (t) => {
   for (const [language, sentences] of Object.entries(SENTENCES))
     for (const text of sentences) exactly(t, languageByWords(text), { language }, text);
   for (const [language, sentences] of Object.entries(PHONE_SENTENCES))
-    for (const text of sentences) t.equal(languageByWords(text)?.language ?? 'en', language, text);
+    for (const text of sentences.filter((said) => /\p{sc=Latn}/u.test(said)))
+      t.equal(languageByWords(text)?.language ?? 'en', language, text);
   for (const language of ['de', 'es', 'fr'] as const) {
     exactly(t, languageByWords(excuseIn(language)) ?? { language }, { language });
     exactly(t, languageByWords(warningIn(language)), { language });

@@ -45,6 +45,24 @@ t.test('words that the call expects take the place of what is near to them', asy
   t.equal(hosted.messages[0], 'user: This is Kathryn Schmitt.');
 });
 
+t.test(
+  'the recogniser is told what was asked and what is expected: no figures, which may be secrets',
+  async (t) => {
+    const hosted = joined(t, {
+      firstMessage: 'Good morning. I have a question. What is your e-mail address?',
+      hears: ['Jane at example dot com.'],
+      terms: ['Kathryn Schmitt', 'gold', 'DE12 3456', 'swordfish1'],
+    });
+    await until('it is asked', () => hosted.items.length === 1);
+    hosted.speak();
+    await until('it is answered', () => hosted.items.length === 3);
+    t.strictSame(hosted.contexts[0], {
+      terms: ['Kathryn Schmitt'],
+      before: 'I have a question. What is your e-mail address?',
+    });
+  },
+);
+
 t.test('typed lines stay as they are', async (t) => {
   const hosted = joined(t, { terms: ['Kathryn Schmitt'] });
   await hosted.type('my mail is jane at example dot com', 2);
