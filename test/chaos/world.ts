@@ -1,7 +1,7 @@
 /** Shared by all parts of a chaos run: the clock, the balancer's address, and the recording. */
-import { type Answer, type Call, type CallOptions, client } from '../fixtures/platform/agents.js';
-import type { CallerOptions } from '../fixtures/calls/caller.js';
+import { type Answer, type Body, type Call, type CallOptions, client } from '../fixtures/platform/agents.js';
 import type { CallRecord, Failure, Fault, Write } from './record.js';
+import { embedded, type Join } from './user.js';
 
 /** The error as clients see it: the status of a refused handshake, an error code, or that nothing came. */
 export function toldBy(error: unknown): number | string {
@@ -36,7 +36,10 @@ export class World {
 
   constructor(
     readonly base: string,
-    readonly callers: CallerOptions = {},
+    /** How users join their calls. */
+    readonly join: Join = embedded(),
+    /** What sessions are asked for, beside their agent. */
+    readonly wish: Body = {},
   ) {
     this.#call = client(base);
   }
