@@ -168,7 +168,8 @@ async function joined(world: World, invite: Invite): Promise<User | undefined> {
     } catch (error) {
       const told = toldBy(error);
       // A token spent by a process that died becomes valid again only later.
-      if (told !== 401) world.failed('joining', told);
+      if (told === 401) world.refusedTokens.push(world.now());
+      else world.failed('joining', told);
       await pause(500);
     }
   }

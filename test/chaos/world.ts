@@ -27,6 +27,8 @@ export class World {
   readonly writes: Write[] = [];
   readonly calls: CallRecord[] = [];
   readonly failures: Failure[] = [];
+  /** When a token was refused that had just been issued: it was spent by a process that died, or a clock is wrong. */
+  readonly refusedTokens: number[] = [];
   /** Texts that were synthesised completely. */
   heard = 0;
   /** Aborted when the load ends. */

@@ -19,6 +19,7 @@ export interface Span {
 export interface Seen {
   readonly calls: readonly CallRecord[];
   readonly failures: readonly Failure[];
+  readonly refusedTokens: readonly number[];
 }
 
 export interface Figures {
@@ -30,6 +31,8 @@ export interface Figures {
   readonly longestGap: number;
   /** Seconds from the loss of a call until the agent was heard again, of each return after which it was; ascending. */
   readonly heard: readonly number[];
+  /** Times that a new token was refused. */
+  readonly refused: number;
   /** What clients were told, by client: `{ 'kept-alive': { 503: 2 } }`. */
   readonly failures: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Seconds until all gateways were ready, and until the last client saw an error. */
@@ -72,7 +75,7 @@ function failuresIn(span: Span, failures: readonly Failure[]): Figures['failures
   );
 }
 
-export function figuresOf(span: Span, { calls, failures }: Seen): Figures {
+export function figuresOf(span: Span, { calls, failures, refusedTokens }: Seen): Figures {
   const during = calls.filter((call) => call.from < span.to && endOf(call) >= span.from);
   const returns = during.flatMap((call) => call.returns).filter(({ at }) => isWithin(span, at));
   const errors = failures.filter(({ at }) => isWithin(span, at)).map(({ at }) => at - span.from);
@@ -83,6 +86,7 @@ export function figuresOf(span: Span, { calls, failures }: Seen): Figures {
     slowestReturn: seconds(most(returns.flatMap(({ at, back }) => (back === null ? [] : [back - at])))),
     longestGap: seconds(most(during.map(({ gap }) => gap))),
     heard: ascending(returns.flatMap(({ at, heard }) => (heard === undefined ? [] : [seconds(heard - at)]))),
+    refused: refusedTokens.filter((at) => isWithin(span, at)).length,
     failures: failuresIn(span, failures),
     podsWell: seconds(span.ready - span.from),
     clientsWell: seconds(most(errors)),
@@ -99,11 +103,12 @@ export function brokenIn({ planned, broken }: Span, { lost, failures }: Figures,
 }
 
 export const lineOf = ({ name, served }: Span, figures: Figures): string => {
-  const { calls, lost, returns, slowestReturn, longestGap, heard, failures, podsWell, clientsWell } = figures;
+  const { calls, lost, returns, slowestReturn, longestGap, heard, refused, failures, podsWell, clientsWell } =
+    figures;
   return [
     `${name}: ${lost} of ${calls} calls lost, ${returns} returns (slowest ${slowestReturn} s)`,
     `heard again ${heard.length} times, p95 ${quantile(heard, 0.95)} s, at most ${most(heard)} s`,
-    `${longestGap} s between two answers at most`,
+    `${longestGap} s between two answers at most, ${refused} new tokens refused`,
     `ready after ${podsWell} s, last error after ${clientsWell} s`,
     `served ${JSON.stringify(served)}, failures ${JSON.stringify(failures)}`,
   ].join('; ');
@@ -124,7 +129,7 @@ export function sumOf(all: readonly Figures[]): Figures {
   return {
     ...{ calls: sum((one) => one.calls), lost: sum((one) => one.lost), returns: sum((one) => one.returns) },
     ...{ slowestReturn: worst((one) => one.slowestReturn), longestGap: worst((one) => one.longestGap) },
-    heard: ascending(all.flatMap(({ heard }) => heard)),
+    ...{ heard: ascending(all.flatMap(({ heard }) => heard)), refused: sum((one) => one.refused) },
     failures: Object.fromEntries(
       clients.map((name) => [name, added(all.map(({ failures }) => failures[name] ?? {}))]),
     ),

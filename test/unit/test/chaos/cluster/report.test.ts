@@ -38,9 +38,9 @@ t.test('calls, failures and times are those of the span', async (t) => {
     { at: 104_000, what: 'POST agents', told: 503 },
     { at: 160_000, what: 'POST agents', told: 503 },
   ];
-  const figures = figuresOf(SPAN, { calls, failures });
+  const figures = figuresOf(SPAN, { calls, failures, refusedTokens: [99_999, 100_000, 159_999] });
   t.strictSame(figures, {
-    ...{ calls: 6, lost: 2, returns: 3, slowestReturn: 5.4, longestGap: 6.2, heard: [6.3] },
+    ...{ calls: 6, lost: 2, returns: 3, slowestReturn: 5.4, longestGap: 6.2, heard: [6.3], refused: 2 },
     failures: {
       'kept-alive': { 503: 1 },
       'making agents': { 503: 1 },
@@ -59,10 +59,20 @@ t.test(
   async (t) => {
     const one = figuresOf(SPAN, {
       calls: [CALL],
+      refusedTokens: [101_000],
       failures: [{ at: 101_000, what: 'kept-alive', told: 503 }],
     });
     const other = {
-      ...{ ...one, calls: 5, lost: 1, returns: 2, slowestReturn: 3, longestGap: 9, heard: [0.5, 4] },
+      ...{
+        ...one,
+        calls: 5,
+        lost: 1,
+        returns: 2,
+        slowestReturn: 3,
+        longestGap: 9,
+        heard: [0.5, 4],
+        refused: 2,
+      },
       ...{
         failures: { 'kept-alive': { 503: 2, 1006: 1 }, joining: { 503: 1 } },
         podsWell: 70,
@@ -70,7 +80,7 @@ t.test(
       },
     };
     t.strictSame(sumOf([other, { ...one, heard: [1] }]), {
-      ...{ calls: 6, lost: 1, returns: 2, slowestReturn: 3, longestGap: 9, heard: [0.5, 1, 4] },
+      ...{ calls: 6, lost: 1, returns: 2, slowestReturn: 3, longestGap: 9, heard: [0.5, 1, 4], refused: 3 },
       failures: { 'kept-alive': { 503: 3, 1006: 1 }, joining: { 503: 1 } },
       ...{ podsWell: 70, clientsWell: 1 },
     });
@@ -87,7 +97,7 @@ t.test(
 
 t.test('what an operator plans may lose no call, and refuse nobody who keeps a connection', async (t) => {
   const bad = figuresOf(SPAN, {
-    calls: [{ ...CALL, hungUp: false, reason: 'error' }],
+    ...{ calls: [{ ...CALL, hungUp: false, reason: 'error' as const }], refusedTokens: [] },
     failures: [{ at: 110_000, what: 'kept-alive', told: 503 }],
   });
   t.strictSame(brokenIn(SPAN, bad, 'kept-alive'), [
