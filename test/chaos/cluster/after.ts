@@ -12,7 +12,7 @@ const UPLOADED_MS = 120_000;
 
 interface Event {
   readonly event_id: string;
-  readonly session_id: string;
+  readonly session: { readonly id: string };
   readonly event: string;
 }
 
@@ -23,8 +23,8 @@ export async function startHook(host: string) {
     let body = '';
     request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
     request.on('end', () => {
-      const { event, event_id: id, session_id: session } = JSON.parse(body) as Event;
-      if (event === 'call.ended') ended.set(session, (ended.get(session) ?? new Set()).add(id));
+      const { event, event_id: id, session } = JSON.parse(body) as Event;
+      if (event === 'call.ended') ended.set(session.id, (ended.get(session.id) ?? new Set()).add(id));
       response.end();
     });
   }).listen(0, host);

@@ -87,7 +87,7 @@ export async function startAdapter(kube: Kube): Promise<{ close(): Promise<void>
   const server = createServer(
     { key: file('edge-key.pem'), cert: file('edge-cert.pem') },
     (request, response) => {
-      const isAsked = request.url?.includes(`/pods/*/${METRIC}`) ?? false;
+      const isAsked = decodeURIComponent(request.url ?? '').includes(`/pods/*/${METRIC}`);
       const answer = isAsked
         ? callsNow(kube).then((calls) => valueList('default', new Date(), calls))
         : Promise.resolve(RESOURCES);
