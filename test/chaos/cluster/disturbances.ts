@@ -1,11 +1,12 @@
 /** What is done to a cluster under load, one row after the other (docs/operate/kubernetes.md has what came of it). */
 import { setTimeout as pause } from 'node:timers/promises';
+import type { PartName } from './arrange.js';
 import type { Kube } from './kube.js';
 import * as losses from './losses.js';
 import * as planned from './planned.js';
 
-/** What a row cannot do without: scripts of the machine that the cluster runs on, or the arrangement `livekit`. */
-export type Need = 'scripts' | 'livekit';
+/** What a row cannot do without: scripts of the machine that the cluster runs on, or a part that the run installs. */
+export type Need = 'scripts' | PartName;
 
 export interface Disturbance {
   readonly name: string;
@@ -45,7 +46,7 @@ const LOSSES: readonly Row[] = [
   ['LiveKit servers killed', losses.killApp('livekit'), 'livekit', 'scripts'],
   ['Redis killed', losses.killApp('redis'), 'livekit', 'scripts'],
   ['speech pods killed', losses.killSpeech, 'livekit', 'scripts'],
-  ['bucket away for 30 s', losses.withoutBucket(AWAY_MS), 'livekit'],
+  ['bucket away for 30 s', losses.withoutBucket(AWAY_MS), 'bucket'],
 ];
 
 const rowOf =

@@ -80,12 +80,9 @@ export interface KubeOptions {
 
 export class Kube {
   readonly deployment: string;
-  /** That of the speech pods. */
-  readonly statefulSet: string;
 
   constructor(private readonly options: KubeOptions) {
     this.deployment = `deployment/${options.release}`;
-    this.statefulSet = `statefulset/${options.release}-speech`;
   }
 
   get host(): string {

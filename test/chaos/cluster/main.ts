@@ -1,7 +1,7 @@
 /**
  * `npm run chaos -- cluster [NAME …]`: disturbances of a cluster under load (disturbances.ts), with what each came to for its clients
  * (report.ts; docs/operate/chaos.md). The chart is installed there, as release `speech` with two gateways, the engine `tone` and the
- * tests' key; `--calls-by livekit` upgrades it to LiveKit servers, a bucket and speech pods first (arrange.ts). Exit code 1 if a planned
+ * tests' key; `--calls-by livekit` and `--bucket` upgrade it to LiveKit servers with speech pods, and to a bucket (arrange.ts). Exit code 1 if a planned
  * disturbance lost a call or refused a client that keeps its connection, or if a write that was acknowledged, or the event of a call,
  * is not there.
  */
@@ -18,7 +18,7 @@ import { call, spoken } from '../talk.js';
 import { embedded } from '../user.js';
 import { World } from '../world.js';
 import { eventsOf, recordingsOf, startHook } from './after.js';
-import { arrange } from './arrange.js';
+import { arrange, type PartName } from './arrange.js';
 import { type Disturbance, DISTURBANCES, type Need } from './disturbances.js';
 import { Kube } from './kube.js';
 import { keep, kept, KEPT, type Served, tryAgain } from './loads.js';
@@ -34,6 +34,7 @@ const { values, positionals } = parseArgs({
     scripts: { type: 'string' },
     secret: { type: 'string', default: 'speech-gateway' },
     'calls-by': { type: 'string', default: 'embedded' },
+    bucket: { type: 'boolean', default: false },
     times: { type: 'string', default: '1' },
     calls: { type: 'string', default: '10' },
     clients: { type: 'string', default: '5' },
@@ -46,8 +47,11 @@ const { values, positionals } = parseArgs({
 const CALM_MS = 20_000;
 const SETTLED_MS = 60_000;
 
-const onLivekit = values['calls-by'] === 'livekit';
-const has: Readonly<Record<Need, boolean>> = { scripts: values.scripts !== undefined, livekit: onLivekit };
+const parts: Readonly<Record<PartName, boolean>> = {
+  livekit: values['calls-by'] === 'livekit',
+  bucket: values.bucket,
+};
+const has: Readonly<Record<Need, boolean>> = { ...parts, scripts: values.scripts !== undefined };
 
 const isWanted = ({ name }: Disturbance): boolean =>
   positionals.length === 0 || positionals.some((part) => name.includes(part));
@@ -142,7 +146,7 @@ async function brokenAfter(world: World, ended: ReadonlyMap<string, ReadonlySet<
   for (const line of lines) console.log(`FAIL ${line}`);
   const acknowledged = world.writes.filter((each) => each.acknowledged).length;
   console.log(`writes: ${acknowledged} acknowledged of ${world.writes.length}; calls: ${world.calls.length}`);
-  if (onLivekit) {
+  if (parts.bucket) {
     const states = Object.fromEntries(await recordingsOf(world.base, world.calls));
     console.log(`recordings: ${JSON.stringify(states)}`);
   }
@@ -154,11 +158,11 @@ async function chaos(): Promise<number> {
   const chart = fileURLToPath(new URL('ops/deploy/helm', CHECKOUT));
   const { entry, scripts, from: host } = values;
   const kube = new Kube({ release: 'speech', chart, entry, host, scripts });
-  if (onLivekit) await arrange(kube, values.secret, entry);
+  for (const name of ['livekit', 'bucket'] as const)
+    if (parts[name]) await arrange(kube, name, values.secret, entry);
   await kube.well();
-  const world = onLivekit
-    ? new World(values.url, (invite) => RoomUser.join(invite), { record_audio: true })
-    : new World(values.url, embedded({ bindAddress: host, pings: true }));
+  const join = parts.livekit ? RoomUser.join : embedded({ bindAddress: host, pings: true });
+  const world = new World(values.url, join, parts.bucket ? { record_audio: true } : {});
   const all: Served = new Map();
   const hook = await startHook(host);
   const loaded = await startLoad(world, all, hook.url);
