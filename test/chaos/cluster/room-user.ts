@@ -1,20 +1,12 @@
-/** A user of a room of LiveKit servers, with LiveKit's own client, which comes back to its room by itself as long as it can. */
-import {
-  AudioFrame,
-  AudioSource,
-  AudioStream,
-  DisconnectReason,
-  LocalAudioTrack,
-  type RemoteTrack,
-  Room,
-  RoomEvent,
-  TrackPublishOptions,
-  TrackSource,
-} from '@livekit/rtc-node';
+/**
+ * A user of a room of LiveKit servers, with LiveKit's own client, which comes back to its room by itself as long as it can. It types
+ * what it says, and hears what the agent says.
+ */
+import { AudioStream, DisconnectReason, type RemoteTrack, Room, RoomEvent } from '@livekit/rtc-node';
 import { AUDIBLE, CALLER_RATE, type SessionInvite, type ShownText } from '../../fixtures/calls/caller.js';
 import type { User } from '../user.js';
 
-const FRAME = CALLER_RATE / 50;
+const WORDS = JSON.stringify({ type: 'user.message', text: 'Are you there?' });
 
 /** With these it may not come back. */
 const GOODBYES: readonly DisconnectReason[] = [
@@ -33,7 +25,6 @@ export class RoomUser implements User {
   /** When sounds of the agent were heard. */
   readonly #heard: number[] = [];
   #room = new Room();
-  #source = new AudioSource(CALLER_RATE, 1);
 
   private constructor(private readonly url: string) {}
 
@@ -46,20 +37,15 @@ export class RoomUser implements User {
   async #connect(token: string): Promise<void> {
     const room = (this.#room = new Room());
     room.on(RoomEvent.Disconnected, (reason) => room === this.#room && this.#lose(reason));
-    room.on(RoomEvent.TrackSubscribed, (track) => void this.#listen(track));
+    // A track that has gone meanwhile is not heard.
+    room.on(RoomEvent.TrackSubscribed, (track) => void this.#listen(track).catch(() => undefined));
     room.registerTextStreamHandler('lk.transcription', (reader, { identity: from }) => {
-      const { attributes = {} } = reader.info;
-      const final = attributes['lk.transcription_final'] === 'true';
-      const segment = attributes['lk.segment_id'] ?? '';
-      reader.readAll().then(
-        (text) => void this.shown.push({ from, segment, text, final }),
-        () => undefined,
-      );
+      const segment = reader.info.attributes?.['lk.segment_id'] ?? '';
+      // One that has ended is final.
+      const show = (text: string): void => void this.shown.push({ from, segment, text, final: true });
+      reader.readAll().then(show, () => undefined);
     });
     await room.connect(this.url, token, { autoSubscribe: true, dynacast: false });
-    const track = LocalAudioTrack.createAudioTrack('microphone', this.#source);
-    const options = new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE });
-    await room.localParticipant?.publishTrack(track, options);
   }
 
   #lose(reason: DisconnectReason): void {
@@ -77,19 +63,15 @@ export class RoomUser implements User {
     return this.#heard.find((at) => at >= from);
   }
 
-  async say(samples: Int16Array): Promise<void> {
-    for (let at = 0; at < samples.length; at += FRAME) {
-      const frame = new Int16Array(FRAME);
-      frame.set(samples.subarray(at, at + FRAME));
-      await this.#source.captureFrame(new AudioFrame(frame, CALLER_RATE, 1, FRAME));
-    }
-    await this.#source.waitForPlayout();
+  /** The message is lost without a connection. */
+  async say(): Promise<void> {
+    const options = { reliable: true, topic: 'client-event' };
+    await this.#room.localParticipant?.publishData(Buffer.from(WORDS), options);
   }
 
   async rejoin(): Promise<void> {
     const { token = '' } = this.#room;
     this.drop();
-    this.#source = new AudioSource(CALLER_RATE, 1);
     await this.#connect(token);
   }
 
@@ -99,12 +81,8 @@ export class RoomUser implements User {
 
   /** LiveKit's client always says goodbye if it can. */
   drop(): void {
-    const [room, source] = [this.#room, this.#source];
+    const room = this.#room;
     this.#room = new Room();
-    const close = (): Promise<void> => source.close();
-    room
-      .disconnect()
-      .then(close, close)
-      .catch(() => undefined);
+    room.disconnect().catch(() => undefined);
   }
 }
