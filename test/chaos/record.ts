@@ -32,6 +32,8 @@ export interface Return {
   readonly refusals: (number | string)[];
   /** When it was in the call again; null if it gave up. */
   back: number | null;
+  /** When it heard the agent again. */
+  heard?: number;
 }
 
 export interface CallRecord {

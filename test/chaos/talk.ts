@@ -1,10 +1,11 @@
 /** Callers that talk to an agent, reconnect when they hear nothing, and hang up. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { Caller, CALLER_RATE } from '../fixtures/calls/caller.js';
+import { CALLER_RATE } from '../fixtures/calls/caller.js';
 import { type Invite, shownBy } from '../fixtures/conversation/conversation.js';
 import { until } from '../fixtures/until.js';
 import { speech } from './load.js';
 import type { CallRecord, Return } from './record.js';
+import type { User } from './user.js';
 import { toldBy, within, type World } from './world.js';
 
 const CALL_MS = 25_000;
@@ -13,6 +14,7 @@ const ANSWER_MS = 10_000;
 const CONNECT_MS = 12_000;
 /** How long clients try to reconnect. */
 const BACK_MS = 30_000;
+const HEARD_MS = 30_000;
 const ENDED_MS = 120_000;
 /** One question may get lost on a busy machine, but not this many in a row. */
 const MISSED = 2;
@@ -32,7 +34,7 @@ class Talk {
 
   constructor(
     private readonly world: World,
-    private readonly caller: Caller,
+    private readonly caller: User,
     readonly session: string,
     private readonly words: Int16Array,
   ) {
@@ -52,13 +54,25 @@ class Talk {
     world.calls.push(this.record);
   }
 
+  /** False as soon as the call is gone, or if no answer comes in time. */
   async #answered(): Promise<boolean> {
-    const before = shownBy(this.caller, 'agent').length;
-    const answer = async (): Promise<boolean> => {
-      await this.caller.say(this.words);
-      return until('it is answered', () => shownBy(this.caller, 'agent').length > before, ANSWER_MS);
+    const { caller } = this;
+    const before = shownBy(caller, 'agent').length;
+    const isAnswered = () => shownBy(caller, 'agent').length > before;
+    const answer = async (): Promise<void> => {
+      await this.#unlessGone(caller.say(this.words));
+      await until('it is answered', () => caller.ended || isAnswered(), ANSWER_MS);
     };
-    return within(2 * ANSWER_MS, 'an answer', answer()).catch(() => false);
+    await within(2 * ANSWER_MS, 'an answer', answer()).catch(() => undefined);
+    return isAnswered();
+  }
+
+  /** Resolves with the work, or as soon as the call is gone. */
+  async #unlessGone(work: Promise<unknown>): Promise<void> {
+    let done = false;
+    const end = (): boolean => (done = true);
+    work.then(end, end);
+    await until('it is done', () => done || this.caller.ended, ANSWER_MS);
   }
 
   /** False if the session has ended, or no node lets it in. */
@@ -69,11 +83,13 @@ class Talk {
       ...{ refusals: [], back: null },
     };
     record.returns.push(attempt);
-    const end = performance.now() + BACK_MS;
+    const lostAt = performance.now();
+    const end = lostAt + BACK_MS;
     while (performance.now() < end) {
       try {
         await within(CONNECT_MS, 'coming back', caller.rejoin());
         attempt.back = world.now();
+        void this.#hears(attempt, lostAt);
         return true;
       } catch (error) {
         const told = toldBy(error);
@@ -84,6 +100,13 @@ class Talk {
       }
     }
     return false;
+  }
+
+  async #hears(attempt: Return, lostAt: number): Promise<void> {
+    const at = await until('the agent is heard', () => this.caller.heardSince(lostAt), HEARD_MS).catch(
+      () => undefined,
+    );
+    if (at !== undefined) attempt.heard = attempt.at + Math.round(at - lostAt);
   }
 
   /** Talks until its time is up; false if it could not reconnect. */
@@ -98,7 +121,7 @@ class Talk {
         record.gap = Math.max(record.gap, world.now() - answeredAt);
         answeredAt = world.now();
         [missed, vain] = [0, 0];
-        await pause(THINK_MS);
+        await this.#unlessGone(pause(THINK_MS));
         continue;
       }
       missed += 1;
@@ -137,15 +160,16 @@ async function endOf(world: World, id: string): Promise<string | null> {
   return until('the session has ended', ended, ENDED_MS).catch(() => null);
 }
 
-async function joined(world: World, invite: Invite): Promise<Caller | undefined> {
+async function joined(world: World, invite: Invite): Promise<User | undefined> {
   const end = performance.now() + BACK_MS;
   while (performance.now() < end) {
     try {
-      return await within(CONNECT_MS, 'joining', Caller.join(invite, world.callers));
+      return await within(CONNECT_MS, 'joining', world.join(invite));
     } catch (error) {
       const told = toldBy(error);
       // A token spent by a process that died becomes valid again only later.
-      if (told !== 401) world.failed('joining', told);
+      if (told === 401) world.refusedTokens.push(world.now());
+      else world.failed('joining', told);
       await pause(500);
     }
   }
@@ -156,7 +180,7 @@ async function joined(world: World, invite: Invite): Promise<Caller | undefined>
 /** Makes one call after the other. */
 export async function call(world: World, agent: string, words: Int16Array): Promise<void> {
   while (!world.over) {
-    const answer = await world.ask('sessions', { body: { agent_id: agent } });
+    const answer = await world.ask('sessions', { body: { agent_id: agent, ...world.wish } });
     const invite = answer?.body as unknown as Invite | undefined;
     const caller = invite && (await joined(world, invite));
     if (caller) await new Talk(world, caller, invite.session_id, words).run();

@@ -1,7 +1,7 @@
 /** Shared by all parts of a chaos run: the clock, the balancer's address, and the recording. */
-import { type Answer, type Call, type CallOptions, client } from '../fixtures/platform/agents.js';
-import type { CallerOptions } from '../fixtures/calls/caller.js';
+import { type Answer, type Body, type Call, type CallOptions, client } from '../fixtures/platform/agents.js';
 import type { CallRecord, Failure, Fault, Write } from './record.js';
+import { embedded, type Join } from './user.js';
 
 /** The error as clients see it: the status of a refused handshake, an error code, or that nothing came. */
 export function toldBy(error: unknown): number | string {
@@ -27,6 +27,8 @@ export class World {
   readonly writes: Write[] = [];
   readonly calls: CallRecord[] = [];
   readonly failures: Failure[] = [];
+  /** When a token was refused that had just been issued: it was spent by a process that died, or a clock is wrong. */
+  readonly refusedTokens: number[] = [];
   /** Texts that were synthesised completely. */
   heard = 0;
   /** Aborted when the load ends. */
@@ -36,7 +38,10 @@ export class World {
 
   constructor(
     readonly base: string,
-    readonly callers: CallerOptions = {},
+    /** How users join their calls. */
+    readonly join: Join = embedded(),
+    /** What sessions are asked for, beside their agent. */
+    readonly wish: Body = {},
   ) {
     this.#call = client(base);
   }

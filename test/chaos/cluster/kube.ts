@@ -22,12 +22,31 @@ export interface Pod {
   /** Without the runtime's prefix. */
   readonly container: string;
   readonly restarts: number;
+  /** Host and port of its HTTP. */
+  readonly address: string;
+}
+
+/** What pods of a deployment are made from, as far as the run changes it. */
+export interface PodTemplate {
+  readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+  readonly spec: {
+    readonly containers: readonly {
+      readonly name: string;
+      readonly env: readonly object[];
+      readonly volumeMounts: readonly object[];
+    }[];
+    readonly volumes: readonly { readonly name: string }[];
+  };
 }
 
 interface PodObject {
   readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
-  readonly spec: { readonly nodeName?: string };
+  readonly spec: {
+    readonly nodeName?: string;
+    readonly containers: readonly { readonly ports?: readonly { readonly containerPort: number }[] }[];
+  };
   readonly status: {
+    readonly podIP?: string;
     readonly containerStatuses?: readonly {
       readonly ready: boolean;
       readonly containerID?: string;
@@ -45,6 +64,7 @@ const podOf = ({ metadata, spec, status }: PodObject): Pod => {
     isLeaving: metadata.deletionTimestamp !== undefined,
     container: container?.containerID?.replace(/^.*:\/\//, '') ?? '',
     restarts: container?.restartCount ?? 0,
+    address: `${status.podIP ?? ''}:${spec.containers[0]?.ports?.[0]?.containerPort ?? 0}`,
   };
 };
 
@@ -53,6 +73,8 @@ export interface KubeOptions {
   readonly chart: string;
   /** The node through which the load enters: it is never cut off. */
   readonly entry: string;
+  /** This machine's address on the network of the nodes. */
+  readonly host: string;
   readonly scripts?: string | undefined;
 }
 
@@ -63,12 +85,19 @@ export class Kube {
     this.deployment = `deployment/${options.release}`;
   }
 
-  get hasScripts(): boolean {
-    return this.options.scripts !== undefined;
+  get host(): string {
+    return this.options.host;
   }
 
   async kubectl(...args: readonly string[]): Promise<string> {
     return (await execute('kubectl', args, { maxBuffer: MOST_BYTES })).stdout;
+  }
+
+  /** Makes what a manifest says. */
+  async apply(manifest: string): Promise<void> {
+    const applied = execute('kubectl', ['apply', '--filename=-']);
+    applied.child.stdin?.end(manifest);
+    await applied;
   }
 
   /** Upgrades the release with further values. */
@@ -85,11 +114,29 @@ export class Kube {
     return JSON.parse(await this.kubectl('get', '--output=json', ...args)) as T;
   }
 
+  /** What selects pods of the release. */
+  labelsOf(component: 'gateway' | 'speech'): string {
+    return `app.kubernetes.io/instance=${this.options.release},app.kubernetes.io/component=${component}`;
+  }
+
   /** The release's gateways. */
-  async pods(): Promise<readonly Pod[]> {
-    const labels = `app.kubernetes.io/instance=${this.options.release},app.kubernetes.io/component=gateway`;
+  pods(): Promise<readonly Pod[]> {
+    return this.select(this.labelsOf('gateway'));
+  }
+
+  async select(labels: string): Promise<readonly Pod[]> {
     const { items } = await this.#json<{ items: readonly PodObject[] }>('pods', `--selector=${labels}`);
     return items.map(podOf);
+  }
+
+  /** What the release's gateways are made from. */
+  async template(): Promise<PodTemplate> {
+    return (await this.#json<{ spec: { template: PodTemplate } }>(this.deployment)).spec.template;
+  }
+
+  /** The address of a service within the cluster. */
+  async addressOf(service: string): Promise<string> {
+    return (await this.#json<{ spec: { clusterIP: string } }>(`service/${service}`)).spec.clusterIP;
   }
 
   /** A gateway that is ready, on a node that may be cut off. */
@@ -132,8 +179,19 @@ export class Kube {
 
   /** SIGKILL for all processes of a container: its first one, and with it the others. */
   async killContainer({ node, container }: Pod): Promise<void> {
-    const program = `. "$1/env"; in_node "$2" kill -9 "$(ctr "$2" task ls | awk -v id="$3" '$1 == id { print $2 }')"`;
-    await execute('bash', ['-c', program, 'kill', this.#scripts, numberOf(node), container]);
+    const program = `in_node "$2" kill -9 "$(ctr "$2" task ls | awk -v id="$3" '$1 == id { print $2 }')"`;
+    await this.#shell(program, numberOf(node), container);
+  }
+
+  /** A signal for the first process of the machine's Postgres and all others, which have that as their parent. */
+  async signalPostgres(signal: 'STOP' | 'CONT'): Promise<void> {
+    const program =
+      'pid=$(head -1 "$CLUSTER_STATE/postgres/postmaster.pid"); kill "-$2" "$pid" $(pgrep -P "$pid")';
+    await this.#shell(program, signal);
+  }
+
+  async #shell(program: string, ...args: readonly string[]): Promise<void> {
+    await execute('bash', ['-c', `. "$1/env"; ${program}`, 'chaos', this.#scripts, ...args]);
   }
 
   get #scripts(): string {

@@ -267,6 +267,20 @@ t.test('without a number of places there is no limit', HELM, async (t) => {
   t.notMatch(manifest(manifests, 'Deployment', 'speech'), 'CALL_PLACES');
 });
 
+t.test('what waits on disk fits into /data, in all processes together', HELM, async (t) => {
+  const spools = (...args: string[]): readonly (string | undefined)[] => {
+    const gateway = manifest(helm(...TEMPLATE, ...PUBLIC, ...args).split(/^---$/m), 'Deployment', 'speech');
+    return ['RECORDINGS_SPOOL_MB', 'SPOOL_MB'].map(
+      (name) => new RegExp(`name: ${name}\\n\\s+value: "(.*)"`).exec(gateway)?.[1],
+    );
+  };
+  t.strictSame(spools(), ['4096', '2048']);
+  t.strictSame(spools('--set', 'gateway.dataSize=16Gi,gateway.settings.WORKERS=4'), ['2048', '1024']);
+  t.strictSame(spools('--set', 'gateway.dataSize=800Mi'), ['400', '256']);
+  t.strictSame(spools('--set', 'gateway.dataSize=0.5Ti'), ['262144', '131072']);
+  t.strictSame(spools('--set', 'gateway.settings.RECORDINGS_SPOOL_MB=7'), ['7', '2048']);
+});
+
 t.test('no pod reaches the metadata of a cloud, by IPv4 or IPv6', HELM, async (t) => {
   const policy = manifest(render('livekit'), 'NetworkPolicy', 'speech');
   t.match(policy, `cidr: 0.0.0.0/0, except: ["169.254.169.254/32"]`);
@@ -288,6 +302,7 @@ t.test('missing values are named', HELM, async (t) => {
   t.match(set('ingress.enabled=true'), /needs gateway\.settings\.TRUSTED_PROXIES/);
   t.match(set('gateway.settings.LIVEKIT_URL=wss://b.example'), /LIVEKIT_URL needs calls: livekit/);
   t.match(set('gateway.settings.MEDIA_UDP_PORT=0'), /MEDIA_UDP_PORT must be a port/);
+  t.match(set('gateway.dataSize=8G'), /gateway\.dataSize: 8G is no number of Mi, Gi or Ti/);
   for (const engines of ['TTS_ENGINES', 'STT_ENGINES'])
     t.match(
       set(`${SPEECH},gateway.settings.${engines}=flite`),

@@ -87,6 +87,23 @@ preStop:
 {{ add 10 (int .Values.gateway.drainSeconds) 60 }}
 {{- end }}
 
+{{/* A size in MiB. */}}
+{{- define "gateway.mebibytes" -}}
+{{- $unit := regexFind "[A-Za-z]*$" . -}}
+{{- $units := dict "Mi" 1 "Gi" 1024 "Ti" 1048576 -}}
+{{- if not (hasKey $units $unit) -}}{{- fail (printf "gateway.dataSize: %s is no number of Mi, Gi or Ti" .) -}}{{- end -}}
+{{- mulf (trimSuffix $unit . | float64) (get $units $unit) | floor | int64 -}}
+{{- end }}
+
+{{/*
+MiB that each process may take of /data for recordings that wait for the bucket (half of it in all) and for uploads (a quarter). A pod
+that has more there than its size is ended by Kubernetes at once, with its calls.
+*/}}
+{{- define "gateway.spools" -}}
+{{- $share := div (include "gateway.mebibytes" .Values.gateway.dataSize | int64) (mul 4 (int (.Values.gateway.settings.WORKERS | default 1))) -}}
+{{- dict "RECORDINGS_SPOOL_MB" (max 1 (mul 2 $share)) "SPOOL_MB" (max 256 $share) | toJson -}}
+{{- end }}
+
 {{/* Refuses settings that the chart sets itself or that belong into the Secret: one of the two values would be ignored. */}}
 {{- define "gateway.ownSettings" -}}
 {{- $own := list "PORT" "NODE_URL" "DATA_DIR" "MODELS_DIR" "PUBLIC_URL" "CALL_PLACES" "DATABASE_WAIT_SECONDS" "DRAIN_SECONDS" "TLS_CERT" "TLS_KEY" -}}
