@@ -68,7 +68,7 @@ const DOCUMENTED = {
   'database: statements of a workspace at once, in each gateway process; that wait; how long one waits': `2; ${statements.waiting} reads and ${statements.waiting} changes; ${statements.waitMs / SECOND} s`,
   'database: statements of a client that has gone': 'none',
   "knowledge: attached sources that are part of the agent's instructions": `${size(knowledge.wholeBytes)} together`,
-  'knowledge: a file `.md` or `.txt`; `.pdf` or `.html`, its text, pages of a PDF': `${megabytes(knowledge.sourceBytes)}; ${megabytes(document.bytes)}, ${megabytes(document.textBytes)}, ${document.pages}`,
+  'knowledge: a file `.md` or `.txt`; `.pdf` or `.html`, its text, pages of a PDF, elements of a page that are open at once': `${megabytes(knowledge.sourceBytes)}; ${megabytes(document.bytes)}, ${megabytes(document.textBytes)}, ${document.pages}, ${document.depth}`,
   'knowledge: reading a PDF or web page, in a process for each; those that wait': `${seconds(document.timeMs)}, ${size(document.memoryBytes)}; ${document.queue}`,
   'knowledge: words of a question that are looked up, passages that are ranked, the best of these that are weighed': `the ${knowledge.words} rarest, ${number(knowledge.candidates)}, ${knowledge.weighed}`,
   'knowledge: a search during a call, turns included': `${statements.inCallMs} ms`,
