@@ -183,10 +183,13 @@ export class Exchange {
     const decision = socket && (await this.#race(socket.upgrade(this.#request)));
     if (!decision) throw new Error('A route is neither a handler nor a socket');
     if (!isAccept(decision)) return decision.refuse;
-    if (!this.edge.sockets.admits(decision, this)) this.edge.refuse('overloaded');
+    if (!this.edge.sockets.door.admits(decision, this.clientAddress)) this.edge.refuse('overloaded');
+    const { holder } = this.#memory;
+    await this.#race(this.edge.sockets.door.pass(decision, holder));
     this.#status = 101;
     this.#cancelDeadline();
-    this.edge.sockets.open(this.arrival, decision, offered, this.#request);
+    const { generationId, clientAddress } = this.#request;
+    this.edge.sockets.open(this.arrival, decision, offered, { generationId, clientAddress, holder });
     return undefined;
   }
 

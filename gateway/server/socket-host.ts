@@ -8,7 +8,7 @@
  */
 import { CLOSE, type CloseReason, endingFor } from '../../contracts/close-codes.js';
 import type { Clock } from '../../contracts/clock.js';
-import { eachInTurns } from '../../contracts/time/loop-turn.js';
+import { eachInTurns, type TurnShare } from '../../contracts/time/loop-turn.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
@@ -25,12 +25,14 @@ import { fitReason } from './close-reason.js';
 import { EgressQueue } from './egress-queue.js';
 import { SocketMemory } from './memory/socket-memory.js';
 import { type SocketFrame, LongText } from './frames/frame-queue.js';
+import type { FloodBrake } from './frames/flood-brake.js';
+import { FrameTurns } from './frames/frame-turns.js';
 import { IngressQueue } from './frames/ingress-queue.js';
 import type { LandedFrame } from './frames/landing.js';
 import type { Metrics } from './system/metrics.js';
 import type { HttpRequest, Reply, Socket, SocketAccept, SocketEvents } from './port.js';
 import { GENERATION_ID } from './reply-head.js';
-import { WaitingPool } from './waiting-pool.js';
+import { SocketDoor } from './socket-door.js';
 
 /** How long a full queue may make no progress, and how long an orderly close may take. */
 const GRACE_MS = 15_000;
@@ -49,6 +51,9 @@ interface Ending {
 export const isAccept = (decision: SocketAccept | { readonly refuse: Reply }): decision is SocketAccept =>
   !('refuse' in decision);
 
+/** The handshake of a socket; `holder`: its workspace, before a key is known its address. */
+type Handshake = Pick<HttpRequest, 'generationId' | 'clientAddress'> & { readonly holder: string };
+
 interface Surroundings {
   readonly clock: Clock;
   readonly log: Log;
@@ -59,22 +64,20 @@ interface Surroundings {
 
 export class SocketHost {
   readonly #open = new Set<Connection>();
-  readonly #unauthenticated: WaitingPool;
-  /** Of those whose handshake was proven, by number or call. */
-  readonly #proven: WaitingPool;
+  readonly door: SocketDoor;
+  readonly #turns = new FrameTurns();
 
   /** `ended` is called for each connection that has closed. */
   constructor(
     private readonly around: Surroundings,
     private readonly ended: () => void,
   ) {
-    this.#unauthenticated = new WaitingPool(LIMITS.unauthenticated.sockets, around.clock);
-    this.#proven = new WaitingPool(LIMITS.unauthenticated.provenSockets, around.clock);
+    this.door = new SocketDoor(around.clock);
     around.metrics.gauge('open_sockets', 'Open WebSockets', () => this.#open.size);
     around.metrics.gauge(
       'unauthenticated_sockets',
       'Open WebSockets that are not authenticated yet',
-      () => this.#unauthenticated.size + this.#proven.size,
+      () => this.door.waiting,
     );
     around.metrics.gauge('egress_queue_bytes', 'Bytes queued for WebSocket clients', () => this.queuedBytes);
   }
@@ -94,21 +97,12 @@ export class SocketHost {
     return bytes;
   }
 
-  /** Whether there is room for a socket of that client. */
-  admits(accept: SocketAccept, { clientAddress }: Pick<HttpRequest, 'clientAddress'>): boolean {
-    return accept.unauthenticated !== true || this.#poolOf(accept).hasRoom(accept.provenAs ?? clientAddress);
-  }
-
-  #poolOf({ provenAs }: SocketAccept): WaitingPool {
-    return provenAs === undefined ? this.#unauthenticated : this.#proven;
-  }
-
   /** Completes the handshake of `arrival`, which must have one. */
   open(
     arrival: Arrival,
     accept: SocketAccept,
     offered: readonly string[],
-    request: Pick<HttpRequest, 'generationId' | 'clientAddress'>,
+    request: Handshake,
   ): void {
     const { generationId } = request;
     const unauthenticated = accept.unauthenticated === true;
@@ -133,20 +127,15 @@ export class SocketHost {
     await eachInTurns(this.#open, (connection) => connection.terminate());
   }
 
-  #opened(
-    wire: Wire,
-    accept: SocketAccept,
-    { generationId, clientAddress }: Pick<HttpRequest, 'generationId' | 'clientAddress'>,
-  ): WireEvents {
-    const connection = new Connection(wire, accept, { generationId, clientAddress }, this.around, () => {
+  #opened(wire: Wire, accept: SocketAccept, handshake: Handshake): WireEvents {
+    const around = { ...this.around, turns: this.#turns, brake: this.door.brake };
+    const connection = new Connection(wire, accept, handshake, around, () => {
       this.#open.delete(connection);
       this.ended();
     });
     this.#open.add(connection);
-    if (accept.unauthenticated === true) {
-      const holder = accept.provenAs ?? clientAddress;
-      connection.wait(this.#poolOf(accept).enter(holder, () => connection.terminate()));
-    }
+    if (accept.unauthenticated === true)
+      connection.wait(this.door.enter(accept, handshake.clientAddress, () => connection.terminate()));
     connection.start();
     return connection;
   }
@@ -169,6 +158,7 @@ class Connection implements Socket, WireEvents {
   #cancelGrace: (() => void) | undefined;
   #isExhausted = false;
   #holder: string;
+  #turn: TurnShare;
   readonly #ingress: IngressQueue;
   /** Of what waits for the dialect, and of what waits for the client. */
   readonly #waits: SocketMemory;
@@ -177,16 +167,18 @@ class Connection implements Socket, WireEvents {
   constructor(
     private readonly wire: Wire,
     private readonly accept: SocketAccept,
-    private readonly request: Pick<HttpRequest, 'generationId' | 'clientAddress'>,
-    private readonly around: Surroundings,
+    private readonly request: Handshake,
+    private readonly around: Surroundings & { readonly turns: FrameTurns; readonly brake: FloodBrake },
     private readonly left: () => void,
   ) {
     this.#holder = `address:${request.clientAddress}`;
+    this.#turn = around.turns.of(request.holder);
     const memory = (exhausted: MemoryOwner['evict']): SocketMemory =>
       new SocketMemory(around.memory, () => this.#holder, exhausted);
     this.#waits = memory((error) => this.#exhausted(error));
     this.#frames = memory((error) => this.#unread(error));
     this.#ingress = new IngressQueue(this.#waits.share('frame'), {
+      turn: () => this.#turn,
       take: (frame) => this.#guarded(() => this.#take(frame)),
       full: () => this.#flooded(),
       exhausted: () => this.#exhausted(memoryExhausted()),
@@ -236,6 +228,7 @@ class Connection implements Socket, WireEvents {
 
   chargeTo(holder: string): void {
     this.#holder = holder;
+    this.#turn = this.around.turns.of(holder);
   }
 
   memory(kind: MemoryKind, evict?: () => void): MemoryShare {
@@ -368,6 +361,7 @@ class Connection implements Socket, WireEvents {
 
   /** At once, as the stack reads on, and calls us for each frame, while anything is still to be sent. */
   #flooded(): void {
+    this.around.brake.flooded(this.request.holder);
     this.#egress.clear();
     this.close('flooded');
   }
