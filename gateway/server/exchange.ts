@@ -80,7 +80,7 @@ export class Exchange {
       new RequestMemory(edge.spool?.ledger ?? UNBOUNDED_MEMORY, owner),
       edge.spool,
     );
-    arrival.body?.charge(this.#memory.share('body'));
+    arrival.body?.charge(this.#memory.share('body'), edge.bodyTurns.of(() => this.#memory.holder));
     this.#since = edge.clock.monotonic();
     this.#dialect = edge.system;
   }
