@@ -80,7 +80,7 @@ export class Exchange {
       new RequestMemory(edge.spool?.ledger ?? UNBOUNDED_MEMORY, owner),
       edge.spool,
     );
-    arrival.body?.charge(this.#memory.share('body'), edge.bodyTurns.of(() => this.#memory.holder));
+    arrival.body?.charge(this.#memory.share('body'), edge.bodyTurns.of(this.#memory));
     this.#since = edge.clock.monotonic();
     this.#dialect = edge.system;
   }
@@ -188,8 +188,7 @@ export class Exchange {
     await this.#race(this.edge.sockets.door.pass(decision, holder));
     this.#status = 101;
     this.#cancelDeadline();
-    const { generationId, clientAddress } = this.#request;
-    this.edge.sockets.open(this.arrival, decision, offered, { generationId, clientAddress, holder });
+    this.edge.sockets.open(this.arrival, decision, offered, this.#request, holder);
     return undefined;
   }
 

@@ -3,6 +3,7 @@
  * before the next one (frames/flood-brake.ts).
  */
 import type { Clock } from '../../contracts/clock.js';
+import { toServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { FloodBrake } from './frames/flood-brake.js';
 import type { SocketAccept } from './port.js';
@@ -31,8 +32,14 @@ export class SocketDoor {
   }
 
   /** Waits if a socket of that holder has flooded; not for a call, whose token is good for one. Errors: `rate_limited`. */
-  async pass({ connectionMs, provenAs }: SocketAccept, holder: string): Promise<void> {
-    if (connectionMs !== null && provenAs === undefined) await this.brake.pass(holder);
+  async pass({ connectionMs, provenAs, refused }: SocketAccept, holder: string): Promise<void> {
+    if (connectionMs === null || provenAs !== undefined) return;
+    try {
+      await this.brake.pass(holder);
+    } catch (error) {
+      refused?.(toServiceError(error));
+      throw error;
+    }
   }
 
   /** Begins the wait of a socket that is not authenticated; the result ends it. `evict` is called if it must go for others. */

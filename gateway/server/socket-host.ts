@@ -102,16 +102,16 @@ export class SocketHost {
     arrival: Arrival,
     accept: SocketAccept,
     offered: readonly string[],
-    request: Handshake,
+    { generationId, clientAddress }: Pick<HttpRequest, 'generationId' | 'clientAddress'>,
+    holder: string,
   ): void {
-    const { generationId } = request;
     const unauthenticated = accept.unauthenticated === true;
     const protocol = offered.find((name) => name === accept.protocol);
     arrival.upgrade?.({
       protocol,
       headers: [[GENERATION_ID, generationId], ...Object.entries(accept.headers ?? {})],
       unauthenticated,
-      opened: (wire) => this.#opened(wire, accept, request),
+      opened: (wire) => this.#opened(wire, accept, { generationId, clientAddress, holder }),
     });
   }
 

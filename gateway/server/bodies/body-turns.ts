@@ -14,9 +14,9 @@ export type GoOn = (resume: () => void) => void;
 export class BodyTurns {
   readonly #waiting = new Map<string, (() => void)[]>();
 
-  /** `holder`: the workspace, before a key is known the address. */
-  of(holder: () => string): GoOn {
-    return (resume) => this.#add(holder(), resume);
+  /** `holder` of the owner: the workspace, before a key is known the address. */
+  of(owner: { readonly holder: string }): GoOn {
+    return (resume) => this.#add(owner.holder, resume);
   }
 
   #add(holder: string, resume: () => void): void {

@@ -110,7 +110,7 @@ async function settled(
 ): Promise<number> {
   let most = 0;
   const end = performance.now() + SETTLED.mostMs;
-  for (let quiet = 0; quiet < SETTLED.times && performance.now() < end && !sending.isOver; ) {
+  for (let quiet = 0; quiet < SETTLED.times && performance.now() < end && !sending.isOver;) {
     await pause(SETTLED.everyMs);
     const { longestMs, utilization } = await look();
     most = Math.max(most, longestMs);

@@ -113,7 +113,9 @@ onEach('a slow client that reads is not cut', async (t, { clock, seen, opened })
 });
 
 /** The status and Retry-After of a handshake that is refused; undefined once it is open. */
-const refusalOf = (client: WebSocket): Promise<readonly [number | undefined, string | undefined] | undefined> =>
+const refusalOf = (
+  client: WebSocket,
+): Promise<readonly [number | undefined, string | undefined] | undefined> =>
   new Promise((resolve) => {
     client.on('open', () => resolve(undefined));
     client.on('unexpected-response', (_, { statusCode, headers }) => {

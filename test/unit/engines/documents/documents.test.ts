@@ -24,15 +24,18 @@ t.test('a web page: what is read in it, with headings, items and cells', async (
   t.equal(textOfHtml('<b>'.repeat(100_000) + 'deep'), 'deep');
 });
 
-t.test('a page of elements that nothing closes: those of a line are no matter, of the others there is a limit', async (t) => {
-  const { depth } = LIMITS.document;
-  const inLine = '<b>'.repeat(1_000_000) + '</i>'.repeat(1_000_000);
-  t.equal(textOfHtml(`${inLine}<p>One <b>paragraph<p>Another`), 'One paragraph\nAnother');
-  t.equal(textOfHtml(`${'<div>'.repeat(depth)}deep`), 'deep');
-  t.equal(textOfHtml('<li>'.repeat(10 * depth) + 'one after the other'), '- one after the other');
-  t.equal(textOfHtml(`${'<form>'.repeat(10 * depth)}one form`), 'one form');
-  throwsExactly(t, () => textOfHtml(`${'<div>'.repeat(depth + 1)}deep`), new TooDeep());
-});
+t.test(
+  'a page of elements that nothing closes: those of a line are no matter, of the others there is a limit',
+  async (t) => {
+    const { depth } = LIMITS.document;
+    const inLine = '<b>'.repeat(1_000_000) + '</i>'.repeat(1_000_000);
+    t.equal(textOfHtml(`${inLine}<p>One <b>paragraph<p>Another`), 'One paragraph\nAnother');
+    t.equal(textOfHtml(`${'<div>'.repeat(depth)}deep`), 'deep');
+    t.equal(textOfHtml('<li>'.repeat(10 * depth) + 'one after the other'), '- one after the other');
+    t.equal(textOfHtml(`${'<form>'.repeat(10 * depth)}one form`), 'one form');
+    throwsExactly(t, () => textOfHtml(`${'<div>'.repeat(depth + 1)}deep`), new TooDeep());
+  },
+);
 
 t.test('a page is read as it says that it is written', async (t) => {
   const latin = Buffer.from('<meta charset="iso-8859-1"><p>Caf\u00e9', 'latin1');

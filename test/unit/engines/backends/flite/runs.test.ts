@@ -16,7 +16,11 @@ t.test('a run of Flite is bounded by what it has to say', async (t) => {
     );
     t.equal(runs(text, 0.25).join('').replace(/ /gu, ''), text.replace(/ /gu, ''), 'nothing is lost');
   }
-  t.same(runs(`It ${plain.slice(3)}, No. 12`.slice(0, 300)).length, 1, 'capitals and figures of a sentence do not cut it');
+  t.same(
+    runs(`It ${plain.slice(3)}, No. 12`.slice(0, 300)).length,
+    1,
+    'capitals and figures of a sentence do not cut it',
+  );
   t.ok(
     runs('abcdefghij'.repeat(30)).every(({ length }) => length <= 70),
     'letters that are no words take longer',

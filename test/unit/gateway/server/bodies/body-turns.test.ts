@@ -9,7 +9,7 @@ import { SimulatedClock } from '../../../../fixtures/clock.js';
 t.test('some of a workspace in each turn, in order, and those of others beside them', async (t) => {
   const turns = new BodyTurns();
   const gone: string[] = [];
-  const wait = (holder: string, name: string): void => turns.of(() => holder)(() => gone.push(name));
+  const wait = (holder: string, name: string): void => turns.of({ holder })(() => gone.push(name));
   for (let at = 0; at < 10; at += 1) wait('a', `a${at}`);
   wait('b', 'b0');
   t.strictSame(gone, [], 'not in this turn');
@@ -29,7 +29,7 @@ async function drained(turns: BodyTurns) {
   const told: string[] = [];
   const source = { pause: () => void told.push('pause'), resume: () => void told.push('resume') };
   const body = new BodyPipe(source, new SimulatedClock(), undefined);
-  body.charge(UNBOUNDED_SHARE, turns.of(() => 'a'));
+  body.charge(UNBOUNDED_SHARE, turns.of({ holder: 'a' }));
   const chunks = body.chunks(1e9);
   body.push(new Uint8Array(100_000));
   await chunks.next();

@@ -1,8 +1,10 @@
 /** Who has sent more frames than can be read waits before the next socket: on a clock of the test's. */
 import t from '../../../../fixtures/tap.js';
 import { SimulatedClock } from '../../../../fixtures/clock.js';
+import type { ServiceError } from '../../../../../contracts/errors.js';
 import { LIMITS } from '../../../../../contracts/limits.js';
 import { FloodBrake } from '../../../../../gateway/server/frames/flood-brake.js';
+import { SocketDoor } from '../../../../../gateway/server/socket-door.js';
 import { rejectsExactly } from '../../../../fixtures/exactly.js';
 
 const { pauseMs, held } = LIMITS.socket.flood;
@@ -16,7 +18,8 @@ function braked() {
   const clock = new SimulatedClock();
   const brake = new FloodBrake(clock);
   const passed: string[] = [];
-  const pass = (name: string, holder = 'a'): Promise<void> => brake.pass(holder).then(() => void passed.push(name));
+  const pass = (name: string, holder = 'a'): Promise<void> =>
+    brake.pass(holder).then(() => void passed.push(name));
   return { clock, brake, passed, pass };
 }
 
@@ -60,3 +63,23 @@ t.test('a handshake is refused if another socket has flooded while it waited', a
   clock.advance(pauseMs / 2);
   await rejectsExactly(t, waiting, { ...REFUSED, retryAfter: 1 });
 });
+
+t.test(
+  'a handshake that is refused says so to whoever accepted it; those of calls are not held',
+  async (t) => {
+    const clock = new SimulatedClock();
+    const door = new SocketDoor(clock);
+    const told: string[] = [];
+    const accept = { maxFrameBytes: 1, open: () => ({ message() {}, closed() {} }) };
+    const refused = ({ code }: ServiceError): void => void told.push(code);
+    door.brake.flooded('a');
+    const waiting = Array.from({ length: held }, () => door.pass({ ...accept, refused }, 'a'));
+    await rejectsExactly(t, door.pass({ ...accept, refused }, 'a'), { ...REFUSED, retryAfter: 2 });
+    t.strictSame(told, ['rate_limited']);
+    await door.pass({ ...accept, connectionMs: null }, 'a');
+    await door.pass({ ...accept, provenAs: 'a number' }, 'a');
+    clock.advance(pauseMs);
+    await Promise.all(waiting);
+    t.strictSame(told, ['rate_limited']);
+  },
+);

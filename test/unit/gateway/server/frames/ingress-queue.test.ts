@@ -56,15 +56,18 @@ t.test('frames pass at once while those of a turn have not taken long, others in
   t.equal(taken.at(-1), 'g', 'nothing waits any more');
 });
 
-t.test('the sockets of a workspace share what one may take of a turn, and those of another have their own', async (t) => {
-  const turns = new FrameTurns();
-  const share = () => shareOf(new Ledger(MiB));
-  const [first, second] = [openQueue(share(), turns.of('a')), openQueue(share(), turns.of('a'))];
-  const other = openQueue(share(), turns.of('b'));
-  for (const { queue } of [first, second, other]) queue.push('slow');
-  t.strictSame([first.taken, second.taken, other.taken], [['slow'], [], ['slow']]);
-  await until('it has its turn', () => second.taken.length === 1);
-});
+t.test(
+  'the sockets of a workspace share what one may take of a turn, and those of another have their own',
+  async (t) => {
+    const turns = new FrameTurns();
+    const share = () => shareOf(new Ledger(MiB));
+    const [first, second] = [openQueue(share(), turns.of('a')), openQueue(share(), turns.of('a'))];
+    const other = openQueue(share(), turns.of('b'));
+    for (const { queue } of [first, second, other]) queue.push('slow');
+    t.strictSame([first.taken, second.taken, other.taken], [['slow'], [], ['slow']]);
+    await until('it has its turn', () => second.taken.length === 1);
+  },
+);
 
 const lent = (text: string): ArrayBuffer => new Uint8Array(Buffer.from(text)).buffer;
 
