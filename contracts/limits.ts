@@ -124,6 +124,8 @@ export const LIMITS = {
     rtcFrameBytes: 1 * MiB,
     /** Frames of one socket that wait while a large one is read, or another one is looked into, and their bytes. */
     waiting: { frames: 16_384, bytes: 100 * MiB },
+    /** After a socket that sent more: how long the next ones of its holder wait for their handshake, and how many may. */
+    flood: { pauseMs: 2 * SECOND, held: 8 },
     /** Characters of a frame's text, audio apart: more than any field may have, so that longer ones need not be read on. */
     textLength: 2 * MiB,
     /** A single WebSocket connection lasts at most 3,600 s; calls have their own limit. */

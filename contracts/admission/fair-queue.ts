@@ -3,10 +3,11 @@
  * for anything else. Pure: times are arguments.
  *
  * Rules: work due later than FAR_AHEAD_MS from now waits while there is any other; of the rest, live work goes before
- * batch work, but batch work that waits has a turn after LIVE_IN_A_ROW of it; within either, the workspace whose last
- * turn is longest ago is next, regardless of the number of its jobs; within a workspace the work due first (a job's
- * first piece is due at once), then the work that came first. A job's pieces come one after the other, so the jobs of a
- * workspace alternate as well. Invariant: if something waits that may go, there is a next one.
+ * batch work, but batch work that waits has a turn after LIVE_IN_A_ROW of it; within either, the workspace is next whose
+ * turns have taken the least time (`worked`), and of those with as much, the one whose last turn is longest ago,
+ * regardless of the number of its jobs; within a workspace the work due first (a job's first piece is due at once), then
+ * the work that came first. A job's pieces come one after the other, so the jobs of a workspace alternate as well.
+ * Invariant: if something waits that may go, there is a next one.
  */
 import type { JobOwner } from '../ports/jobs.js';
 import { type MayRun, type QueuePlace, WorkspaceQueues } from './workspace-lines.js';
@@ -55,6 +56,11 @@ export class FairQueue<P extends QueuePlace> {
   /** Removes and returns the next one; undefined if nothing waits that may go. `now` in milliseconds, monotonic. */
   next(now: number, may: MayRun = always): P | undefined {
     return this.#takeNext(now + FAR_AHEAD_MS, may) ?? this.#takeNext(Infinity, may);
+  }
+
+  /** The turn of that owner has taken so many milliseconds; where nobody says so, all turns are alike. */
+  worked(owner: JobOwner, ms: number): void {
+    this.#linesOf(owner).worked(owner, ms);
   }
 
   /**

@@ -10,8 +10,18 @@ export interface QueuePlace extends JobOwner {
 /** Whether work of this owner may go now; otherwise others go first. */
 export type MayRun = (owner: JobOwner) => boolean;
 
-/** Most workspaces whose last turn is remembered; a forgotten one counts as new, so its turn comes sooner. */
+/** Most workspaces whose turns are remembered; a forgotten one counts as new, so its turn comes sooner. */
 const REMEMBERED = 1024;
+
+/** What a workspace has had so far. */
+interface Had {
+  /** Number of its last turn. */
+  readonly turn: number;
+  /** Milliseconds of work, counted from what the one had that went before it when it came. */
+  readonly ms: number;
+}
+
+const NOTHING: Had = { turn: 0, ms: 0 };
 
 /** Waiting work of one workspace: by due time, then by arrival. Never empty. */
 type WorkspaceQueue<P extends QueuePlace> = [P, ...P[]];
@@ -29,8 +39,10 @@ function insert<P extends QueuePlace>(line: WorkspaceQueue<P>, place: P): void {
 
 export class WorkspaceQueues<P extends QueuePlace> {
   readonly #lines = new Map<string, WorkspaceQueue<P>>();
-  /** The number of each workspace's last turn, the longest ago first. */
-  readonly #lastTurns = new Map<string, number>();
+  /** Of each workspace, whose last turn is longest ago first. */
+  readonly #had = new Map<string, Had>();
+  /** Of the one whose turn it was last: who comes anew has had as much, and no credit for the time in which it had no work. */
+  #level = 0;
   #turns = 0;
   #size = 0;
 
@@ -69,6 +81,12 @@ export class WorkspaceQueues<P extends QueuePlace> {
     this.#noteTurn(place.workspaceTag);
   }
 
+  /** A turn of that workspace has taken so long. */
+  worked({ workspaceTag }: JobOwner, ms: number): void {
+    const had = this.#had.get(workspaceTag);
+    if (had) this.#had.set(workspaceTag, { ...had, ms: had.ms + ms });
+  }
+
   /** Removes and returns the last work of the longest line; of lines as long as the newcomer's, the newcomer. */
   dropLast(newcomer: P): P {
     let longest = this.#lines.get(newcomer.workspaceTag)!;
@@ -79,10 +97,11 @@ export class WorkspaceQueues<P extends QueuePlace> {
     return dropped;
   }
 
-  /** By last turn; workspaces that wait for their first turn go by due time. */
+  /** By the time that they have had, then by last turn; workspaces that wait for their first turn go by due time. */
   #isBefore(one: P, other: P): boolean {
-    const [turn, otherTurn] = [this.#lastTurn(one), this.#lastTurn(other)];
-    return turn === otherTurn ? one.due < other.due : turn < otherTurn;
+    const [had, otherHad] = [this.#hadBy(one.workspaceTag), this.#hadBy(other.workspaceTag)];
+    if (had.ms !== otherHad.ms) return had.ms < otherHad.ms;
+    return had.turn === otherHad.turn ? one.due < other.due : had.turn < otherHad.turn;
   }
 
   #remove(line: WorkspaceQueue<P>, index: number): void {
@@ -91,15 +110,17 @@ export class WorkspaceQueues<P extends QueuePlace> {
     else line.splice(index, 1);
   }
 
-  #lastTurn({ workspaceTag }: P): number {
-    return this.#lastTurns.get(workspaceTag) ?? 0;
+  #hadBy(workspaceTag: string): Had {
+    const { turn, ms } = this.#had.get(workspaceTag) ?? NOTHING;
+    return { turn, ms: Math.max(ms, this.#level) };
   }
 
   #noteTurn(workspaceTag: string): void {
     this.#turns += 1;
-    this.#lastTurns.delete(workspaceTag);
-    this.#lastTurns.set(workspaceTag, this.#turns);
-    const [oldest] = this.#lastTurns.keys();
-    if (this.#lastTurns.size > REMEMBERED && oldest !== undefined) this.#lastTurns.delete(oldest);
+    this.#level = this.#hadBy(workspaceTag).ms;
+    this.#had.delete(workspaceTag);
+    this.#had.set(workspaceTag, { turn: this.#turns, ms: this.#level });
+    const [oldest] = this.#had.keys();
+    if (this.#had.size > REMEMBERED && oldest !== undefined) this.#had.delete(oldest);
   }
 }

@@ -264,6 +264,8 @@ export const PLATFORM_LIMITS = {
     bytes: 10_000_000,
     textBytes: 1_000_000,
     pages: 500,
+    /** Elements of a web page that are open at once; the time to read one grows with it. */
+    depth: 512,
     timeMs: 30 * SECOND,
     /** Data of the process that reads it, what it unpacks included. */
     memoryBytes: 256 * MiB,

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { DOCUMENT_KINDS, type DocumentKind } from '../../contracts/ports/documents.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { type DocumentResult, TOO_LONG } from './document-result.js';
-import { decoded, textOfHtml } from './html.js';
+import { decoded, textOfHtml, TooDeep } from './html.js';
 
 const PDF_MARK = '%PDF-';
 /** Bytes in which the mark stands; some programs write something before it. */
@@ -35,9 +35,13 @@ async function readPdf(bytes: Uint8Array): Promise<DocumentResult> {
 
 function readHtml(bytes: Uint8Array): DocumentResult {
   const html = decoded(bytes);
-  return html === undefined
-    ? { refusal: 'is not written in UTF-8, nor as it says' }
-    : { text: textOfHtml(html) };
+  if (html === undefined) return { refusal: 'is not written in UTF-8, nor as it says' };
+  try {
+    return { text: textOfHtml(html) };
+  } catch (error) {
+    if (!(error instanceof TooDeep)) throw error;
+    return { refusal: `has more than ${LIMITS.document.depth} elements that nothing has closed` };
+  }
 }
 
 const READ: Readonly<Record<DocumentKind, (bytes: Uint8Array) => DocumentResult | Promise<DocumentResult>>> =

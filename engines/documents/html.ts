@@ -21,6 +21,21 @@ const MARKS: Readonly<Record<string, string>> = {
 };
 const CELLS = new Set(['td', 'th']);
 
+const NESTED = new Set([...UNREAD, ...BLOCKS, ...CELLS]);
+
+/** More elements are open at once than are read. */
+export class TooDeep extends Error {}
+
+/**
+ * A parser in linear time. That of the library looks at all open elements for each closing tag, so all that makes no difference to the text
+ * is one without content to it, and what is left is not nested deeper than LIMITS.document.depth.
+ */
+class BoundedParser extends Parser {
+  protected override isVoidElement(name: string): boolean {
+    return (name !== '' && !NESTED.has(name)) || super.isVoidElement(name);
+  }
+}
+
 class Text {
   #lines: string[] = [];
   #line = '';
@@ -54,12 +69,16 @@ class Text {
   }
 }
 
+/** Errors: `TooDeep`. */
 export function textOfHtml(html: string): string {
   const text = new Text();
   let unread = 0;
-  const parser = new Parser(
+  let depth = 0;
+  const parser = new BoundedParser(
     {
       onopentagname(name) {
+        depth += 1;
+        if (depth > LIMITS.document.depth) throw new TooDeep();
         if (UNREAD.has(name)) unread += 1;
         else if (BLOCKS.has(name)) text.break(MARKS[name]);
         else if (CELLS.has(name)) text.say(' | ');
@@ -68,6 +87,7 @@ export function textOfHtml(html: string): string {
         if (unread === 0) text.say(said);
       },
       onclosetag(name) {
+        depth -= 1;
         if (UNREAD.has(name)) unread -= 1;
         else if (BLOCKS.has(name)) text.break();
       },

@@ -74,19 +74,19 @@ export class EngineScheduler {
   enter(place: QueuePlace, signal: AbortSignal): Promise<() => void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason as Error);
-      const waiting = { ...place, start };
       const waited = this.#waits?.enter();
       const withdraw = (): void => {
         if (!this.#queue.withdraw(waiting)) return;
         waited?.(false);
         reject(signal.reason as Error);
       };
-      const leave = (): void => this.#leave();
-      function start(): void {
+      const start = (): void => {
         signal.removeEventListener('abort', withdraw);
         waited?.(true);
-        resolve(leave);
-      }
+        const since = this.#clock.monotonic();
+        resolve(() => this.#leave(place, this.#clock.monotonic() - since));
+      };
+      const waiting = { ...place, start };
       signal.addEventListener('abort', withdraw, { once: true });
       this.#queue.add(waiting);
       this.#wake();
@@ -102,7 +102,8 @@ export class EngineScheduler {
     }
   }
 
-  #leave(): void {
+  #leave(place: QueuePlace, ms: number): void {
+    this.#queue.worked(place, ms);
     this.#working -= 1;
     this.#wake();
   }

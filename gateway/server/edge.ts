@@ -24,6 +24,7 @@ import type { Dialect, HttpRequest } from './port.js';
 import { GENERATION_ID } from './reply-head.js';
 import type { Endpoint, Router } from './router.js';
 import { RequestPlace, type Waiter } from './place.js';
+import { BodyTurns } from './bodies/body-turns.js';
 import { SocketHost } from './socket-host.js';
 import { outcomeOf, REQUEST_LINE, UNREADABLE } from './tracing/request-line.js';
 import { WaitingPool } from './waiting-pool.js';
@@ -70,6 +71,7 @@ export class Edge implements ExchangeHost {
   readonly memory: MemoryLedger;
   readonly spool?: Spool | undefined;
   readonly sockets: SocketHost;
+  readonly bodyTurns = new BodyTurns();
   draining = false;
   /** From the end of the goodbye on. */
   #refuses = false;

@@ -4,6 +4,7 @@ import type { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
 import type { Log } from '../../contracts/log.js';
 import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
+import type { BodyTurns } from './bodies/body-turns.js';
 import type { Spool } from './bodies/spool.js';
 import type { Origins } from './client-address.js';
 import type { RequestPlace, Waiter } from './place.js';
@@ -29,6 +30,7 @@ export interface ServerParts {
 
 export interface ExchangeHost extends ServerParts {
   readonly sockets: SocketHost;
+  readonly bodyTurns: BodyTurns;
   readonly draining: boolean;
   readonly retryAfterSeconds: number;
   /** Counts the request in the server's load from its arrival on. */

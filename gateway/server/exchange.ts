@@ -80,7 +80,7 @@ export class Exchange {
       new RequestMemory(edge.spool?.ledger ?? UNBOUNDED_MEMORY, owner),
       edge.spool,
     );
-    arrival.body?.charge(this.#memory.share('body'));
+    arrival.body?.charge(this.#memory.share('body'), edge.bodyTurns.of(this.#memory));
     this.#since = edge.clock.monotonic();
     this.#dialect = edge.system;
   }
@@ -183,10 +183,12 @@ export class Exchange {
     const decision = socket && (await this.#race(socket.upgrade(this.#request)));
     if (!decision) throw new Error('A route is neither a handler nor a socket');
     if (!isAccept(decision)) return decision.refuse;
-    if (!this.edge.sockets.admits(decision, this)) this.edge.refuse('overloaded');
+    if (!this.edge.sockets.door.admits(decision, this.clientAddress)) this.edge.refuse('overloaded');
+    const { holder } = this.#memory;
+    await this.#race(this.edge.sockets.door.pass(decision, holder));
     this.#status = 101;
     this.#cancelDeadline();
-    this.edge.sockets.open(this.arrival, decision, offered, this.#request);
+    this.edge.sockets.open(this.arrival, decision, offered, this.#request, holder);
     return undefined;
   }
 

@@ -198,6 +198,8 @@ export interface SocketAccept {
   readonly provenAs?: string | undefined;
   /** Absent: LIMITS.socket.connectionMs. `null`: it lasts as long as its call, and a drain waits for it as for calls. */
   readonly connectionMs?: number | null;
+  /** It is not opened: the gateway has refused its handshake. */
+  readonly refused?: (error: ServiceError) => void;
   open(socket: Socket): SocketEvents;
 }
 

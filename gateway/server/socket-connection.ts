@@ -9,6 +9,7 @@
 import { CLOSE, type CloseReason, endingFor } from '../../contracts/close-codes.js';
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
+import type { TurnShare } from '../../contracts/time/loop-turn.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import { currentOwner, ownedBy, type Owner } from '../../contracts/owner.js';
@@ -24,6 +25,8 @@ import { fitReason } from './close-reason.js';
 import { EgressQueue } from './egress-queue.js';
 import { SocketMemory } from './memory/socket-memory.js';
 import { type SocketFrame, LongText } from './frames/frame-queue.js';
+import type { FloodBrake } from './frames/flood-brake.js';
+import type { FrameTurns } from './frames/frame-turns.js';
 import { IngressQueue } from './frames/ingress-queue.js';
 import type { LandedFrame } from './frames/landing.js';
 import type { Metrics } from './system/metrics.js';
@@ -45,13 +48,19 @@ interface Ending {
 
 const nothing = (): void => undefined;
 
+/** The handshake of a socket; `holder`: its workspace, before a key is known its address. */
+export type Handshake = Pick<HttpRequest, 'generationId' | 'clientAddress'> & { readonly holder: string };
+
 /** What connections have in common. */
-export interface Surroundings {
+export interface InCommon {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
   /** Ledger of what waits for sockets. */
   readonly memory: MemoryLedger;
+  /** Of the event loop, by holder. */
+  readonly turns: FrameTurns;
+  readonly brake: FloodBrake;
 }
 
 export class SocketConnection implements Socket, WireEvents {
@@ -71,6 +80,7 @@ export class SocketConnection implements Socket, WireEvents {
   #cancelGrace: (() => void) | undefined;
   #isExhausted = false;
   #holder: string;
+  #turn: TurnShare;
   /** Made with the first frame: many clients send none for long. */
   #ingress: IngressQueue | undefined;
   /** Of what waits for the dialect. */
@@ -81,11 +91,12 @@ export class SocketConnection implements Socket, WireEvents {
   constructor(
     private readonly wire: Wire,
     private readonly accept: SocketAccept,
-    private readonly request: Pick<HttpRequest, 'generationId' | 'clientAddress'>,
-    private readonly around: Surroundings,
+    private readonly request: Handshake,
+    private readonly around: InCommon,
     private readonly left: () => void,
   ) {
     this.#holder = `address:${request.clientAddress}`;
+    this.#turn = around.turns.of(request.holder);
     this.#waits = this.#memoryOf((error) => this.#exhausted(error));
     this.#egress = new EgressQueue(wire, () => this.#ofFrames());
     this.#mostBytes = accept.maxFrameBytes;
@@ -102,6 +113,7 @@ export class SocketConnection implements Socket, WireEvents {
 
   #begun(): IngressQueue {
     return new IngressQueue(this.#waits.share('frame'), {
+      turn: () => this.#turn,
       take: (frame) => this.#guarded(() => this.#take(frame)),
       full: () => this.#flooded(),
       exhausted: () => this.#exhausted(memoryExhausted()),
@@ -153,6 +165,7 @@ export class SocketConnection implements Socket, WireEvents {
 
   chargeTo(holder: string): void {
     this.#holder = holder;
+    this.#turn = this.around.turns.of(holder);
   }
 
   memory(kind: MemoryKind, evict?: () => void): MemoryShare {
@@ -285,6 +298,7 @@ export class SocketConnection implements Socket, WireEvents {
 
   /** At once, as the stack reads on, and calls us for each frame, while anything is still to be sent. */
   #flooded(): void {
+    this.around.brake.flooded(this.request.holder);
     this.#egress.clear();
     this.close('flooded');
   }

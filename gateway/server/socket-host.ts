@@ -4,34 +4,33 @@
  */
 import type { CloseReason } from '../../contracts/close-codes.js';
 import { eachInTurns } from '../../contracts/time/loop-turn.js';
-import { LIMITS } from '../../contracts/limits.js';
 import type { Arrival, Wire, WireEvents } from './adapters/adapter.js';
+import { FrameTurns } from './frames/frame-turns.js';
 import type { HttpRequest, Reply, SocketAccept } from './port.js';
 import { GENERATION_ID } from './reply-head.js';
-import { SocketConnection, type Surroundings } from './socket-connection.js';
-import { WaitingPool } from './waiting-pool.js';
+import { type Handshake, type InCommon, SocketConnection } from './socket-connection.js';
+import { SocketDoor } from './socket-door.js';
 
 export const isAccept = (decision: SocketAccept | { readonly refuse: Reply }): decision is SocketAccept =>
   !('refuse' in decision);
 
 export class SocketHost {
   readonly #open = new Set<SocketConnection>();
-  readonly #unauthenticated: WaitingPool;
-  /** Of those whose handshake was proven, by number or call. */
-  readonly #proven: WaitingPool;
+  readonly door: SocketDoor;
+  readonly #inCommon: InCommon;
 
   /** `ended` is called for each connection that has closed. */
   constructor(
-    private readonly around: Surroundings,
+    around: Omit<InCommon, 'turns' | 'brake'>,
     private readonly ended: () => void,
   ) {
-    this.#unauthenticated = new WaitingPool(LIMITS.unauthenticated.sockets, around.clock);
-    this.#proven = new WaitingPool(LIMITS.unauthenticated.provenSockets, around.clock);
+    this.door = new SocketDoor(around.clock);
+    this.#inCommon = { ...around, turns: new FrameTurns(), brake: this.door.brake };
     around.metrics.gauge('open_sockets', 'Open WebSockets', () => this.#open.size);
     around.metrics.gauge(
       'unauthenticated_sockets',
       'Open WebSockets that are not authenticated yet',
-      () => this.#unauthenticated.size + this.#proven.size,
+      () => this.door.waiting,
     );
     around.metrics.gauge('egress_queue_bytes', 'Bytes queued for WebSocket clients', () => this.queuedBytes);
   }
@@ -51,30 +50,21 @@ export class SocketHost {
     return bytes;
   }
 
-  /** Whether there is room for a socket of that client. */
-  admits(accept: SocketAccept, { clientAddress }: Pick<HttpRequest, 'clientAddress'>): boolean {
-    return accept.unauthenticated !== true || this.#poolOf(accept).hasRoom(accept.provenAs ?? clientAddress);
-  }
-
-  #poolOf({ provenAs }: SocketAccept): WaitingPool {
-    return provenAs === undefined ? this.#unauthenticated : this.#proven;
-  }
-
   /** Completes the handshake of `arrival`, which must have one. */
   open(
     arrival: Arrival,
     accept: SocketAccept,
     offered: readonly string[],
-    request: Pick<HttpRequest, 'generationId' | 'clientAddress'>,
+    { generationId, clientAddress }: Pick<HttpRequest, 'generationId' | 'clientAddress'>,
+    holder: string,
   ): void {
-    const { generationId } = request;
     const unauthenticated = accept.unauthenticated === true;
     const protocol = offered.find((name) => name === accept.protocol);
     arrival.upgrade?.({
       protocol,
       headers: [[GENERATION_ID, generationId], ...Object.entries(accept.headers ?? {})],
       unauthenticated,
-      opened: (wire) => this.#opened(wire, accept, request),
+      opened: (wire) => this.#opened(wire, accept, { generationId, clientAddress, holder }),
     });
   }
 
@@ -90,26 +80,14 @@ export class SocketHost {
     await eachInTurns(this.#open, (connection) => connection.terminate());
   }
 
-  #opened(
-    wire: Wire,
-    accept: SocketAccept,
-    { generationId, clientAddress }: Pick<HttpRequest, 'generationId' | 'clientAddress'>,
-  ): WireEvents {
-    const connection = new SocketConnection(
-      wire,
-      accept,
-      { generationId, clientAddress },
-      this.around,
-      () => {
-        this.#open.delete(connection);
-        this.ended();
-      },
-    );
+  #opened(wire: Wire, accept: SocketAccept, handshake: Handshake): WireEvents {
+    const connection = new SocketConnection(wire, accept, handshake, this.#inCommon, () => {
+      this.#open.delete(connection);
+      this.ended();
+    });
     this.#open.add(connection);
-    if (accept.unauthenticated === true) {
-      const holder = accept.provenAs ?? clientAddress;
-      connection.wait(this.#poolOf(accept).enter(holder, () => connection.terminate()));
-    }
+    if (accept.unauthenticated === true)
+      connection.wait(this.door.enter(accept, handshake.clientAddress, () => connection.terminate()));
     connection.start();
     return connection;
   }

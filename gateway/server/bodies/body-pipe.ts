@@ -17,6 +17,7 @@ import {
 } from '../../../contracts/ports/accounts/memory.js';
 import { isTurnOver } from '../../../contracts/time/loop-turn.js';
 import type { Drop } from '../unread-body.js';
+import type { GoOn } from './body-turns.js';
 import { LandedChunk } from './landed-chunk.js';
 
 const HELD_BYTES = 64 * 1024;
@@ -46,6 +47,9 @@ export class BodyPipe {
   #lent: Uint8Array | LandedChunk | undefined;
   #receivedBytes = 0;
   #paused = false;
+  /** Whether it goes on once it is its turn. */
+  #waitsForTurn = false;
+  #goOn: GoOn = (resume) => resume();
   /** Whether the connection was paused since the last check of the pace. */
   #heldBack = false;
   #ended = false;
@@ -81,9 +85,10 @@ export class BodyPipe {
     return this.#receivedBytes;
   }
 
-  /** Charges what waits for the reader, from now on. */
-  charge(share: MemoryShare): void {
+  /** From now on what waits for the reader is charged, and a connection that was paused is read on in its turn. */
+  charge(share: MemoryShare, goOn: GoOn = this.#goOn): void {
     this.#share = share;
+    this.#goOn = goOn;
   }
 
   /** Takes ownership of `chunk`. With `isLast`, `end` follows, so the connection is not paused any more. */
@@ -235,9 +240,18 @@ export class BodyPipe {
 
   /** Resolves when something has changed; reads from the connection until then. */
   #arrival(): Promise<void> {
-    if (this.#paused) this.#setPaused(false);
+    this.#readOn();
     return new Promise((resolve) => {
       this.#wake = resolve;
+    });
+  }
+
+  #readOn(): void {
+    if (!this.#paused || this.#waitsForTurn) return;
+    this.#waitsForTurn = true;
+    this.#goOn(() => {
+      this.#waitsForTurn = false;
+      if (this.#paused) this.#setPaused(false);
     });
   }
 

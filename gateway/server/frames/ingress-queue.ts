@@ -1,22 +1,21 @@
 /**
- * Frames of one socket on their way to its dialect. They pass at once, until those of one turn of the event loop have taken TURN_MS: one
- * read of the stack brings up to 24,000 small ones, which would hold the loop for a second. What is left waits for later turns,
- * and so does everything behind a large frame that is still being copied.
+ * Frames of one socket on their way to its dialect. They pass at once, until those of its workspace have had their share of one turn of
+ * the event loop (frame-turns.ts): one read of the stack brings up to 24,000 small ones, which would hold the loop for a second. What is
+ * left waits for later turns, and so does everything behind a large frame that is still being copied.
  *
  * Invariants: frames pass in the order in which they came; waiting ones are bounded and charged (waiting-frames.ts); nothing passes once
  * the socket closes.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MemoryShare } from '../../../contracts/ports/accounts/memory.js';
-import { isTurnOver, TurnShare } from '../../../contracts/time/loop-turn.js';
+import { isTurnOver, type TurnShare } from '../../../contracts/time/loop-turn.js';
 import { type SocketFrame, LongText } from './frame-queue.js';
 import { LandedFrame } from './landing.js';
 import { WaitingFrames } from './waiting-frames.js';
 
-/** A client that sends as fast as it can, in pieces of the usual size, needs less for what one read brings. */
-const TURN_MS = 8;
-
 export interface IngressEvents {
+  /** The share of its workspace, which may be known later than the socket. */
+  turn(): Pick<TurnShare, 'isOver'>;
   /** Never throws. */
   take(frame: SocketFrame): void;
   /** A frame was dropped: too much waits already. */
@@ -27,7 +26,6 @@ export interface IngressEvents {
 
 export class IngressQueue {
   readonly #waiting: WaitingFrames<SocketFrame | LandedFrame>;
-  readonly #turn = new TurnShare(TURN_MS);
   #isBusy = false;
   #isCleared = false;
 
@@ -40,7 +38,7 @@ export class IngressQueue {
 
   push(frame: SocketFrame | LandedFrame): void {
     if (this.#isCleared) return;
-    const passes = !this.#isBusy && !(frame instanceof LandedFrame) && !this.#turn.isOver;
+    const passes = !this.#isBusy && !(frame instanceof LandedFrame) && !this.events.turn().isOver;
     if (passes) return this.events.take(frame);
     const refused = this.#waiting.add(frame);
     if (refused) return this.events[refused]();
@@ -50,7 +48,7 @@ export class IngressQueue {
   /** Whether a frame of at most PACKED_BYTES cannot pass now: it is copied if it waits, as its bytes are lent for this call. */
   holds(bytes: ArrayBuffer, isText: boolean): boolean {
     if (this.#isCleared) return true;
-    if (!this.#isBusy && !this.#turn.isOver) return false;
+    if (!this.#isBusy && !this.events.turn().isOver) return false;
     const refused = this.#waiting.addLent(new Uint8Array(bytes), isText);
     if (refused) this.events[refused]();
     else if (!this.#isBusy) void this.#drain();

@@ -36,7 +36,7 @@ export class RequestMemory {
 
   /** A further share, which its user closes. */
   open(kind: MemoryKind): MemoryShare {
-    return this.ledger.openShare({ kind, holder: this.#holder, evict: (error) => this.owner.evict(error) });
+    return this.ledger.openShare({ kind, holder: this.holder, evict: (error) => this.owner.evict(error) });
   }
 
   /** Charges everything to the workspace. Errors: `memory_exhausted`. */
@@ -59,7 +59,8 @@ export class RequestMemory {
     return this.#shares?.values() ?? [];
   }
 
-  get #holder(): string {
+  /** Whom it is charged to. */
+  get holder(): string {
     return this.#workspaceId ?? `address:${this.owner.network()}`;
   }
 }

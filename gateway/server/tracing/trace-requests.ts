@@ -206,7 +206,8 @@ export const tracedSocket = (
   async upgrade(request) {
     const observation = new Observation(request, route.path, observers);
     try {
-      return await upgrade(request, observation);
+      const decision = await upgrade(request, observation);
+      return { ...decision, refused: (error: ServiceError) => observation.failed(error) };
     } catch (error) {
       observation.failed(error);
       throw error;

@@ -47,7 +47,8 @@ const pieces = (
 ): Attack => ({
   name: `X2 ${name}`,
   ...(short && { short }),
-  allowed: ['stayed open', 1000, 1008, 1009, 1011, 1013],
+  // 429: the next socket after one that was closed for its frames.
+  allowed: ['stayed open', 429, 1000, 1008, 1009, 1011, 1013],
   seconds: 30,
   atOnce: 4,
   async run(target, told, size) {

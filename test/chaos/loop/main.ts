@@ -6,6 +6,7 @@
 import { loadavg } from 'node:os';
 import { declaredRoutes, type DeclaredRoute } from '../../../gateway/declared-routes.js';
 import { type Hold, holdOf, holdOfFrame, type Probed, startProbed } from './holds.js';
+import { routeOf } from './route-names.js';
 import { inputsOf } from './routes.js';
 import { framesOf } from './sockets.js';
 
@@ -15,6 +16,14 @@ const PARTS = process.argv.slice(2);
 const pathOf = (path: string): string => path.replace(/\{[^}]+\}/g, 'x');
 const isWanted = ({ method, path }: DeclaredRoute): boolean =>
   PARTS.length === 0 || PARTS.some((part) => `${method} ${path}`.includes(part));
+/** The routes of protocol A are served under several bases, by the same handlers: each is asked once. */
+const wanted = (): readonly DeclaredRoute[] => [
+  ...new Map(
+    declaredRoutes()
+      .filter(isWanted)
+      .map((route) => [routeOf(route), route]),
+  ).values(),
+];
 
 /** Each input of a route, and how it is measured. */
 function measuring(
@@ -48,7 +57,7 @@ async function ofRoute(probed: Probed, route: DeclaredRoute): Promise<readonly s
 }
 
 async function all(): Promise<readonly string[]> {
-  const routes = declaredRoutes().filter(isWanted);
+  const routes = wanted();
   if (routes.length === 0) return [`no route holds ${PARTS.join(' or ')}`];
   const probed = await startProbed();
   try {

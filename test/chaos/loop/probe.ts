@@ -1,10 +1,11 @@
 /**
  * Loaded into a gateway by `--import`: measures the longest turn of its event loop, in processor time of the loop's thread, so that a
- * busy machine does not count. Who connects to the Unix socket LOOP_PROBE is told the longest turn since the last
- * connection, in milliseconds.
+ * busy machine does not count. Who connects to the Unix socket LOOP_PROBE is told, since the last connection, the longest turn in
+ * milliseconds, and the share of the time in which the loop had work, 0 to 1.
  */
 import { openSync, readSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { performance } from 'node:perf_hooks';
 
 const TICK_MS = 1;
 
@@ -34,9 +35,12 @@ function measure(path: string): void {
     longest = Math.max(longest, now - before);
     before = now;
   }, TICK_MS).unref();
+  let told = performance.eventLoopUtilization();
   const server = createServer((socket) => {
-    socket.end(String(longest));
+    const { utilization } = performance.eventLoopUtilization(told);
+    socket.end(`${longest} ${utilization}`);
     longest = 0;
+    told = performance.eventLoopUtilization();
   });
   server.listen(path).unref();
 }

@@ -111,3 +111,33 @@ onEach('a slow client that reads is not cut', async (t, { clock, seen, opened })
   client.terminate();
   await until('the server knows', () => seen.closed.length === 1);
 });
+
+/** The status and Retry-After of a handshake that is refused; undefined once it is open. */
+const refusalOf = (
+  client: WebSocket,
+): Promise<readonly [number | undefined, string | undefined] | undefined> =>
+  new Promise((resolve) => {
+    client.on('open', () => resolve(undefined));
+    client.on('unexpected-response', (_, { statusCode, headers }) => {
+      resolve([statusCode, headers['retry-after']]);
+      client.terminate();
+    });
+    client.on('error', () => undefined);
+  });
+
+onEach('whoever has flooded waits before the next socket, but for those of calls', async (t, server) => {
+  const { clock, connect, url } = server;
+  const { waiting, flood } = LIMITS.socket;
+  const flooding = await connect('/slow');
+  for (let sent = 0; sent < 2 * waiting.frames; sent += 1) flooding.send('x');
+  exactly(t, await closeOf(flooding), { code: 1008, reason: 'more frames than can be read' });
+
+  const clients = Array.from({ length: flood.held + 1 }, () => new WebSocket(url('/both')));
+  const ends = clients.map(refusalOf);
+  t.strictSame(await Promise.race(ends), [429, '2'], 'one more than may wait');
+  const call = await connect('/forever');
+  clock.advance(flood.pauseMs);
+  const refused = (await Promise.all(ends)).filter((end) => end !== undefined);
+  t.equal(refused.length, 1);
+  for (const client of [...clients, call]) client.terminate();
+});

@@ -3,8 +3,8 @@ import t from '../../../fixtures/tap.js';
 import { systemClock } from '../../../../contracts/clock.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { ProcessReader } from '../../../../engines/documents/documents.js';
-import { decoded, textOfHtml } from '../../../../engines/documents/html.js';
-import { rejectsExactly } from '../../../fixtures/exactly.js';
+import { decoded, textOfHtml, TooDeep } from '../../../../engines/documents/html.js';
+import { rejectsExactly, throwsExactly } from '../../../fixtures/exactly.js';
 import { pdfOf, unfoldingPdf } from '../../../fixtures/knowledge/pdf.js';
 import { until } from '../../../fixtures/until.js';
 
@@ -23,6 +23,19 @@ t.test('a web page: what is read in it, with headings, items and cells', async (
   t.equal(textOfHtml('</script></p>a<script>b'), 'a');
   t.equal(textOfHtml('<b>'.repeat(100_000) + 'deep'), 'deep');
 });
+
+t.test(
+  'a page of elements that nothing closes: those of a line are no matter, of the others there is a limit',
+  async (t) => {
+    const { depth } = LIMITS.document;
+    const inLine = '<b>'.repeat(1_000_000) + '</i>'.repeat(1_000_000);
+    t.equal(textOfHtml(`${inLine}<p>One <b>paragraph<p>Another`), 'One paragraph\nAnother');
+    t.equal(textOfHtml(`${'<div>'.repeat(depth)}deep`), 'deep');
+    t.equal(textOfHtml('<li>'.repeat(10 * depth) + 'one after the other'), '- one after the other');
+    t.equal(textOfHtml(`${'<form>'.repeat(10 * depth)}one form`), 'one form');
+    throwsExactly(t, () => textOfHtml(`${'<div>'.repeat(depth + 1)}deep`), new TooDeep());
+  },
+);
 
 t.test('a page is read as it says that it is written', async (t) => {
   const latin = Buffer.from('<meta charset="iso-8859-1"><p>Caf\u00e9', 'latin1');
@@ -66,6 +79,11 @@ t.test('what cannot be read is refused in words, and the next one is read', asyn
     [pdfOf([[]]), /^source has no text: what was scanned has to be recognised first/],
     [Buffer.from('<script>x</script>'), /^source has no text/, 'html'],
     [Buffer.from([0xc3, 0x28]), /^source is not written in UTF-8/, 'html'],
+    [
+      Buffer.from('<div>'.repeat(LIMITS.document.depth + 1)),
+      /^source has more than 512 elements that nothing has closed$/,
+      'html',
+    ],
     [
       Buffer.from('x'.repeat(LIMITS.document.textBytes + 1)),
       /^source has more than 1 MB of text: divide it$/,

@@ -62,6 +62,51 @@ t.test('two workspaces of 1 and 50 jobs: the one job has every second turn', (t)
   t.end();
 });
 
+t.test('a workspace whose turns take long has fewer of them', (t) => {
+  const took: Readonly<Record<string, number>> = { a: 150, b: 20 };
+  const queue = queueOf(place('a'), place('b'));
+  const turns = (count: number): string =>
+    Array.from({ length: count }, () => {
+      const next = queue.next(0)!;
+      queue.worked(next, took[next.name]!);
+      queue.add(next);
+      return next.name;
+    }).join('');
+  t.equal(turns(20), 'abbbbbbbbabbbbbbbabb', 'as much time for each');
+  t.end();
+});
+
+t.test('who comes back has no credit for the time in which it had no work', (t) => {
+  const queue = queueOf(place('b'));
+  const turnOf = (name: string, ms: number): void => {
+    const next = queue.next(0)!;
+    t.equal(next.name, name);
+    queue.worked(next, ms);
+  };
+  turnOf('b', 20);
+  for (let turn = 0; turn < 5; turn++) {
+    queue.add(place('a'));
+    turnOf('a', 150);
+  }
+  queue.add(place('a'));
+  for (let turn = 0; turn < 3; turn++) queue.add(place('b'));
+  turnOf('b', 100);
+  turnOf('b', 100);
+  turnOf('a', 150);
+  turnOf('b', 100);
+  t.end();
+});
+
+t.test('live and batch work are counted apart, and forgotten work counts as none', (t) => {
+  const queue = queueOf({ ...place('a'), isLive: true }, place('b'));
+  const first = queue.next(0)!;
+  queue.worked(first, 1000);
+  queue.worked({ workspaceTag: 'unknown' }, 1000);
+  queue.add(place('a'));
+  t.same([...order(queue)], ['b', 'a']);
+  t.end();
+});
+
 t.test('a first piece is due at once, and the next when its listener has heard the rest', (t) => {
   const now = 1000;
   t.same([...order(queueOf(place('a-second', now + 900), place('a-first', now)), now)], [

@@ -4,6 +4,7 @@ import t from '../../../../fixtures/tap.js';
 import { LIMITS } from '../../../../../contracts/limits.js';
 import type { MemoryShare } from '../../../../../contracts/ports/accounts/memory.js';
 import { type SocketFrame, LongText } from '../../../../../gateway/server/frames/frame-queue.js';
+import { FrameTurns } from '../../../../../gateway/server/frames/frame-turns.js';
 import { IngressQueue } from '../../../../../gateway/server/frames/ingress-queue.js';
 import { LandedFrame } from '../../../../../gateway/server/frames/landing.js';
 import { Ledger } from '../../../../../gateway/server/memory/ledger.js';
@@ -19,10 +20,11 @@ function spin(ms: number): void {
 }
 
 /** A queue whose frames take long if they begin with `slow`. */
-function openQueue(share: MemoryShare) {
+function openQueue(share: MemoryShare, turn = new FrameTurns().of('a')) {
   const taken: string[] = [];
   const refused: string[] = [];
   const queue = new IngressQueue(share, {
+    turn: () => turn,
     take(frame: SocketFrame) {
       const text = frame instanceof LongText ? frame.bytes.toString() : String(frame);
       if (text.startsWith('slow')) spin(SLOW_MS);
@@ -53,6 +55,19 @@ t.test('frames pass at once while those of a turn have not taken long, others in
   queue.push('g');
   t.equal(taken.at(-1), 'g', 'nothing waits any more');
 });
+
+t.test(
+  'the sockets of a workspace share what one may take of a turn, and those of another have their own',
+  async (t) => {
+    const turns = new FrameTurns();
+    const share = () => shareOf(new Ledger(MiB));
+    const [first, second] = [openQueue(share(), turns.of('a')), openQueue(share(), turns.of('a'))];
+    const other = openQueue(share(), turns.of('b'));
+    for (const { queue } of [first, second, other]) queue.push('slow');
+    t.strictSame([first.taken, second.taken, other.taken], [['slow'], [], ['slow']]);
+    await until('it has its turn', () => second.taken.length === 1);
+  },
+);
 
 const lent = (text: string): ArrayBuffer => new Uint8Array(Buffer.from(text)).buffer;
 
