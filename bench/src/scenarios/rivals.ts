@@ -18,6 +18,7 @@ import {
 import type { Environment } from '../servers/checkout.js';
 import { RIVALS } from '../servers/rivals/index.js';
 import { nodeProxy } from '../servers/rivals/proxies.js';
+import type { Rival } from '../servers/rivals/rival.js';
 import { ENGINE_RATE } from '../servers/program.js';
 import type { Server } from '../servers/server.js';
 import type { Context } from './context.js';
@@ -111,12 +112,17 @@ interface Contender {
   readonly server: Server;
 }
 
+/** Twice: its port may be taken meanwhile, and one-api may die of its own cache while it starts. */
+const startTwice = ({ start }: Rival, engine: string): Promise<Server> =>
+  start(engine).catch(() => start(engine));
+
 async function startRivals(context: Context, engine: string): Promise<Contender[]> {
   const started: Contender[] = [];
-  for (const { id, start } of RIVALS) {
+  for (const rival of RIVALS) {
+    const { id } = rival;
     context.say(`starting ${id}`);
     try {
-      started.push({ id, server: context.own(await start(engine)) });
+      started.push({ id, server: context.own(await startTwice(rival, engine)) });
     } catch (error) {
       const remark = `${id} was not measured: ${error instanceof Error ? error.message : String(error)}`;
       if (!context.remarks.includes(remark)) context.remarks.push(remark);
