@@ -19,15 +19,20 @@ import { writeServed } from './served-files.mjs';
 
 const WORKERS = fs.readdirSync(inRoot('gateway', 'workers')).map((name) => `gateway/workers/${name}`);
 const GATEWAY_WORKER = 'gateway/workers/gateway.ts';
+/** Children that speak, hear, or tell how something sounds. */
+const SPEECH = ['sherpa', 'speech', 'turns', 'denoise'].map((name) => `gateway/workers/${name}.ts`);
+const ALONE = WORKERS.filter((worker) => worker !== GATEWAY_WORKER && !SPEECH.includes(worker));
 
 /**
  * Entry modules of processes and threads, in groups. A group is bundled by itself: files that all of them shared would be
- * many small ones. The supervisor and a worker of it are both gateways, which is by far the most code; what an operator runs is another.
+ * many small ones. The supervisor and a worker of it are both gateways, which is by far the most code; what an operator runs is another,
+ * and so are the children with engines.
  */
 const GROUPS = [
   ['gateway/main.ts', GATEWAY_WORKER],
   ['gateway/commands/main.ts', 'gateway/doctor/main.ts'],
-  ...WORKERS.filter((worker) => worker !== GATEWAY_WORKER).map((worker) => [worker]),
+  SPEECH,
+  ...ALONE.map((worker) => [worker]),
   ['engines/alignment/thread.ts'],
   ['engines/tokens/tokens-thread.ts'],
   ['engines/embeddings/exact-thread.ts'],

@@ -325,7 +325,7 @@ export class Conversation {
       if (draft === undefined) this.#dialogue.take();
       const think: AgentTask['think'] = (text, signal) =>
         reply(cause, this.#thinking.replyOf(job, draft), text, signal);
-      void this.#speaking.work({ job, aloud, think });
+      void this.#speaking.work({ job, aloud, isDraft: draft !== undefined, think });
     },
     sure: () => this.#job?.utterance.makeSure(),
     say: ({ job, text }) => void this.#speaking.work({ job, aloud: true, think: saying(text) }),

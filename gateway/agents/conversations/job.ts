@@ -17,6 +17,8 @@ export interface AgentTask {
   readonly job: number;
   readonly aloud: boolean;
   readonly error?: string | undefined;
+  /** It answers a turn that may not be over. */
+  readonly isDraft?: boolean;
   /** Its text as sound, if that does not need to be made any more. */
   readonly line?: Promise<SpokenLine>;
   /** Writes the job's text; resolves when all is written. */

@@ -151,11 +151,12 @@ export class Speaking {
   }
 
   /** Thinks and speaks in parallel; what was made before either fails is heard first. Never rejects. */
-  async work({ job, aloud, error: excused, line, think }: AgentTask): Promise<void> {
+  async work({ job, aloud, error: excused, isDraft = false, line, think }: AgentTask): Promise<void> {
     const { call, now, note, captions } = this.parts;
     // A filler that is still heard is followed by it.
     if (this.job) this.finish(this.job);
     const utterance = new Utterance(job, call, now, note, this.#hasCues);
+    if (isDraft) utterance.makeDraft();
     this.job = { utterance, aloud, error: excused };
     const speaking = aloud ? this.#speak(utterance, line) : Promise.resolve(false);
     // A voice that fails ends the thinking too.

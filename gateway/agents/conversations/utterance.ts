@@ -96,6 +96,8 @@ export class Utterance implements ReplyText {
   #settle = (): void => undefined;
   /** Resolves when the turn that it answers has ended, or it was cancelled. */
   readonly sure = new Promise<void>((resolve) => (this.#settle = resolve));
+  /** Its turn may go on: nobody hears it yet. */
+  #isDraft = false;
   /** When the present step began. */
   #begins: Date | undefined;
   #shown = '';
@@ -216,8 +218,14 @@ export class Utterance implements ReplyText {
     return true;
   }
 
+  /** Until `makeSure` nothing of it is played. */
+  makeDraft(): void {
+    this.#isDraft = true;
+  }
+
   /** The turn has ended: text written before counts as said from now on, after the user's message. */
   makeSure(): void {
+    this.#isDraft = false;
     if (this.#begins) this.#begins = this.now();
     this.#settle();
   }
@@ -350,9 +358,9 @@ export class Utterance implements ReplyText {
     return /[.!?。！？]["'”’)\]]*\s*$/u.test(this.#shown);
   }
 
-  /** Text that was written and not heard yet. */
+  /** Text that was written and is not heard yet, but soon. */
   get ahead(): string {
-    return this.#written.slice(this.#shown.length);
+    return this.#isDraft ? '' : this.#written.slice(this.#shown.length);
   }
 
   /** Resolves when all text written so far has been heard, when it is cancelled, or after MOST_HEARD_MS. */

@@ -192,6 +192,25 @@ t.test('an answer is drafted while it is weighed whether the user has finished',
   t.equal(hosted.asked.length, 1, 'the model was asked once');
 });
 
+t.test(
+  'a draft that repeats the words of the user, which nobody has heard yet, makes them no echo',
+  async (t) => {
+    const repeating: Answer = async function* (request) {
+      yield { kind: 'text', text: `You said: ${request.messages.at(-1)?.content ?? ''}` };
+    };
+    const hosted = joined(t, { hears: ['Two lamps, please.'], answer: inTurn(saying('Yes.'), repeating) });
+    await hosted.type('one', 2);
+    hosted.happen({ kind: 'speech', active: true });
+    hosted.happen({ kind: 'audio', samples: new Int16Array(8000) });
+    hosted.happen({ kind: 'shortPause', active: true });
+    await until('an answer is drafted', () => hosted.asked.length === 2);
+    await pause(systemClock, 20);
+    hosted.happen({ kind: 'speech', active: false });
+    await until('it is answered', () => hosted.items.length === 4);
+    t.same(hosted.messages.slice(2), ['user: Two lamps, please.', 'assistant: You said: Two lamps, please.']);
+  },
+);
+
 t.test('no tool runs for a draft before the turn has ended, and none for a discarded draft', async (t) => {
   const calling: Answer = async function* () {
     yield { kind: 'calls', calls: [{ id: 'a', name: 'book', arguments: '{}' }] };
