@@ -188,6 +188,7 @@ t.test('what is typed is answered once that is asked for; instructions hold for 
   await client.untilHeard('You said: First.\nSecond.');
   client.respond({ instructions: 'Be brief.', metadata: { mine: 'yes' } });
   await client.untilHeard('Brief.');
+  await until('it has been played', () => client.of('response.done').length === 2);
   exactly(
     t,
     client.of('response.done').map(({ response }) => (response as { metadata: unknown }).metadata),
