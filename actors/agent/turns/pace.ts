@@ -22,7 +22,7 @@ interface Bounds {
 
 export const PACE_BOUNDS: Readonly<Record<Eagerness, Bounds>> = {
   eager: { usualMs: 300, least: 0.7, most: 1.6 },
-  balanced: { usualMs: 525, least: 0.78, most: 2 },
+  balanced: { usualMs: 525, least: 0.78, most: 2.4 },
   relaxed: { usualMs: 1120, least: 0.8, most: 1.4 },
 };
 

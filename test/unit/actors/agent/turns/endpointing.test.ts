@@ -149,7 +149,7 @@ t.test('the last words and the last sign decide in each language how complete a 
 /** The usual pause of each eagerness, and the least and greatest factor by which a user's pace changes the delays. */
 const PACES = {
   eager: { usualMs: 300, least: 0.7, most: 1.6 },
-  balanced: { usualMs: 525, least: 0.78, most: 2 },
+  balanced: { usualMs: 525, least: 0.78, most: 2.4 },
   relaxed: { usualMs: 1120, least: 0.8, most: 1.4 },
 } as const;
 
