@@ -64,8 +64,15 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
     return new Promise((resolve) => (this.#waiting = resolve));
   }
 
+  /** Takes what waits to be read, without waiting for more. */
+  rest(): T[] {
+    const values = this.#values.splice(0);
+    for (const value of values) this.#letGo(value);
+    return values;
+  }
+
   return(): Promise<IteratorResult<T, undefined>> {
-    for (const value of this.#values.splice(0)) this.#letGo(value);
+    this.rest();
     this.end();
     return Promise.resolve({ done: true, value: undefined });
   }

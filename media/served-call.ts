@@ -228,18 +228,21 @@ async function follow<C extends { readonly op: string }, R extends { readonly on
   }
 }
 
-/** The job of a call: yields its reports, until it is closed and its recording is written. */
+/**
+ * The job of a call: yields its reports, until it is closed and its recording is written. Those of one beat are one message, and so are
+ * those that came while the last one was sent: messages between processes cost more than what is in them.
+ */
 export async function* serve<C extends { readonly op: string }, R extends { readonly on: string }>(
   call: ServedCall<C, R>,
   commands: AsyncIterable<JobValue>,
   { signal }: JobContext,
-): AsyncGenerator<Report | R> {
+): AsyncGenerator<readonly (Report | R)[]> {
   const stop = (): void => call.close();
   signal.addEventListener('abort', stop, { once: true });
   const following = follow(commands, call);
   following.catch(() => undefined);
   try {
-    yield* call.reports;
+    for await (const report of call.reports) yield [report, ...call.reports.rest()];
     if (call.failure !== undefined) throw call.failure as Error;
     if (!call.lost) await following;
   } finally {

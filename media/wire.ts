@@ -153,6 +153,13 @@ export type LineReport =
   /** The provider must drop audio that was sent but not heard. */
   | { readonly on: 'clearAudio' };
 
+/** So many frames of the agent's voice were sent, all of one utterance, or of what follows it. */
+export interface SentReport {
+  readonly on: 'sent';
+  readonly frames: number;
+  readonly utterance?: number;
+}
+
 /** Reports of a client that has offered its connection. */
 export type OfferedReport =
   /** The answer to its offer, whole; undefined if it cannot be answered. The first report. */
@@ -161,5 +168,4 @@ export type OfferedReport =
   | { readonly on: 'opened' }
   /** An event of the client, in UTF-8. */
   | { readonly on: 'event'; readonly payload: Uint8Array }
-  /** A frame of the agent's voice was sent. */
-  | { readonly on: 'sent'; readonly utterance?: number };
+  | SentReport;

@@ -64,7 +64,7 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
     private readonly observer: CallObserver,
   ) {}
 
-  /** Starts the job and returns its reports; called when reading of the events begins. */
+  /** Starts the job and returns its reports, message by message; called when reading of the events begins. */
   protected abstract reports(): AsyncIterable<unknown>;
   /** Takes a report that only this carrier has. */
   protected abstract take(report: Own): void;
@@ -181,10 +181,11 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
   async *#follow(): AsyncGenerator<CallEvent, void> {
     let whole = false;
     try {
-      for await (const report of this.reports()) {
-        const event = this.#eventOf(report as Report | Own);
-        if (event) yield event;
-      }
+      for await (const message of this.reports())
+        for (const report of message as readonly (Report | Own)[]) {
+          const event = this.#eventOf(report);
+          if (event) yield event;
+        }
       whole = true;
     } finally {
       this.#finish();

@@ -96,8 +96,10 @@ export const LIMITS: Readonly<Record<string, Limit>> = {
   'callers.interruption.silence.p90': atMost(140),
   // Else something grows faster than linearly.
   'growth.speech.rise': atMost(1.25),
+  'growth.live.rise': atMost(1.25),
   'growth.transcription.rise': atMost(1.25),
   'growth.calls.rise': atMost(1.25),
+  'growth.phone.rise': atMost(1.25),
   'growth.sockets.rise': atMost(1.25),
   'growth.sessions.rise': atMost(1.25),
   'joins.failed': atMost(0),

@@ -51,7 +51,7 @@ class OfferedCall extends WorkerCall<OfferedReport> implements PhoneCall, Offere
     if (report.on === 'answer') this.#answer(report.sdp);
     else if (report.on === 'opened') this.channel.opened();
     else if (report.on === 'event') this.channel.event(Buffer.from(report.payload).toString());
-    else this.#link?.speak(NO_AUDIO, report.utterance);
+    else for (let sent = 0; sent < report.frames; sent += 1) this.#link?.speak(NO_AUDIO, report.utterance);
   }
 
   #answer(sdp: string | undefined): void {

@@ -6,7 +6,7 @@ import type { TranscriptText } from '../../contracts/ports/calls/calls.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import { decoders } from '../opus-pool.js';
 import { type Carrier, type CallHost, serve, ServedCall, type ServedParts } from '../served-call.js';
-import { CALL_JOB, type CallArgs, type Report, type SignalCommand, type SignalReport } from '../wire.js';
+import { CALL_JOB, type CallArgs, type SignalCommand, type SignalReport } from '../wire.js';
 import { Microphone } from './microphone.js';
 import { EmbeddedRoom, type EmbeddedRoomEvents, type RoomNetwork } from './room.js';
 import { OPUS_TYPE } from './rtp.js';
@@ -102,8 +102,8 @@ class EmbeddedCarrier implements Carrier<SignalCommand> {
 }
 
 export const callJobs = (parts: EmbeddedMediaParts): JobHandlers => ({
-  async *[CALL_JOB](args: CallArgs, commands, context): AsyncGenerator<Report | SignalReport> {
+  [CALL_JOB](args: CallArgs, commands, context) {
     const carry = (call: CallHost<SignalReport>) => new EmbeddedCarrier(args, parts, call);
-    yield* serve(new ServedCall(args, parts, carry), commands, context);
+    return serve(new ServedCall(args, parts, carry), commands, context);
   },
 });

@@ -16,7 +16,6 @@ import {
   type OfferedCommand,
   type OfferedReport,
   type PlayedReport,
-  type Report,
 } from '../wire.js';
 import { RemoteCandidates } from './candidates.js';
 import { sidOf } from './data.js';
@@ -26,6 +25,7 @@ import { Peer } from './peer.js';
 import { OPUS_TYPE, readRtp } from './rtp.js';
 import { isBounded, withCandidates } from './sdp.js';
 import type { EmbeddedMediaParts } from './serve-call.js';
+import { SentFrames } from './sent-frames.js';
 import { VoiceSender } from './voice-sender.js';
 
 /** Largest event of a client. */
@@ -54,6 +54,7 @@ class OfferedCarrier implements Carrier<OfferedCommand> {
   #left = false;
   /** Told behind the frame with which it was. */
   #played: PlayedReport[] = [];
+  readonly #sent = new SentFrames((report) => this.call.report(report));
 
   constructor(
     { offer }: OfferedArgs,
@@ -76,7 +77,7 @@ class OfferedCarrier implements Carrier<OfferedCommand> {
       (packet, opus, utterance) => {
         this.#peer.sendPacket(packet);
         call.recorder()?.agent(opus);
-        call.report({ on: 'sent', ...(utterance !== undefined && { utterance }) });
+        this.#sent.add(utterance);
       },
     );
   }
@@ -159,6 +160,7 @@ class OfferedCarrier implements Carrier<OfferedCommand> {
     if (!this.#begun) return false;
     this.#microphone.beat(passed);
     const spoke = this.#voice.beat(connected);
+    if (!spoke || this.#played.length > 0) this.#sent.tell();
     for (const played of this.#played.splice(0)) this.call.report(played);
     return spoke;
   }
@@ -204,8 +206,8 @@ class OfferedCarrier implements Carrier<OfferedCommand> {
 }
 
 export const offeredJobs = (parts: EmbeddedMediaParts): JobHandlers => ({
-  async *[OFFERED_JOB](args: OfferedArgs, commands, context): AsyncGenerator<Report | OfferedReport> {
+  [OFFERED_JOB](args: OfferedArgs, commands, context) {
     const carry = (call: CallHost<OfferedReport>) => new OfferedCarrier(args, parts, call);
-    yield* serve(new ServedCall<OfferedCommand, OfferedReport>(args, parts, carry), commands, context);
+    return serve(new ServedCall<OfferedCommand, OfferedReport>(args, parts, carry), commands, context);
   },
 });

@@ -70,9 +70,9 @@ class ClusterCall extends WorkerCall<RoomReport> implements RoomCall {
     try {
       const args = await this.#prepare();
       if (this.ended) return;
-      for await (const report of this.parts.rooms.runJob(ROOM_JOB, args, this.run)) {
-        if ((report as Report).on === 'connected') this.how.reachable?.(true);
-        yield report;
+      for await (const message of this.parts.rooms.runJob(ROOM_JOB, args, this.run)) {
+        if ((message as readonly Report[]).some(({ on }) => on === 'connected')) this.how.reachable?.(true);
+        yield message;
       }
     } catch (error) {
       this.#refused(error);

@@ -92,14 +92,14 @@ class RoomCarrier implements Carrier<TelephoneCommand> {
 }
 
 export const roomJobs = (parts: ServedParts): JobHandlers => ({
-  async *[ROOM_JOB](args: RoomArgs, commands, context): AsyncGenerator<Report | RoomReport> {
+  async *[ROOM_JOB](args: RoomArgs, commands, context): AsyncGenerator<readonly (Report | RoomReport)[]> {
     const joined = await joinRoom(args, context.signal);
     let carrier: RoomCarrier | undefined;
     const carry = (call: CallHost<RoomReport>): RoomCarrier =>
       (carrier = new RoomCarrier(args, joined, call, parts));
     const call = new ServedCall<TelephoneCommand, RoomReport>(args, parts, carry);
     try {
-      yield { on: 'joined' };
+      yield [{ on: 'joined' }];
       yield* serve(call, commands, context);
     } finally {
       call.close();

@@ -5,14 +5,7 @@
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import { SampleRecording } from '../recording.js';
 import { type Carrier, type CallHost, serve, ServedCall, type ServedParts } from '../served-call.js';
-import {
-  type LineCommand,
-  type LineReport,
-  PHONE_JOB,
-  type PhoneArgs,
-  type PlayedReport,
-  type Report,
-} from '../wire.js';
+import { type LineCommand, type LineReport, PHONE_JOB, type PhoneArgs, type PlayedReport } from '../wire.js';
 import { PhoneReceiver } from './receiver.js';
 import { EchoGate } from './echo-gate.js';
 import { Marks } from './marks.js';
@@ -129,8 +122,8 @@ export class PhoneCarrier implements Carrier<LineCommand> {
 }
 
 export const phoneJobs = (parts: ServedParts): JobHandlers => ({
-  async *[PHONE_JOB](args: PhoneArgs, commands, context): AsyncGenerator<Report | LineReport> {
+  [PHONE_JOB](args: PhoneArgs, commands, context) {
     const carry = (call: CallHost<LineReport>): PhoneCarrier => new PhoneCarrier(args, parts, call);
-    yield* serve(new ServedCall<LineCommand, LineReport>(args, parts, carry), commands, context);
+    return serve(new ServedCall<LineCommand, LineReport>(args, parts, carry), commands, context);
   },
 });

@@ -23,6 +23,8 @@ const QUICK: Parameters = { requests: 20, doublings: 1 };
 const MOST_FAILED = 0.01;
 /** A p95 of so many times the least one is behind the knee; of so many, it has come too late. */
 const [KNEE, LATE] = [2, 50];
+/** A unit that costs so many times the least one before it: the slope has turned. The same as the limits of `growth.KIND.rise`. */
+const TURNED = 1.25;
 
 interface Step {
   readonly load: number;
@@ -62,6 +64,10 @@ export function riseOf(costs: readonly number[]): number | null {
   return rises.length === 0 ? null : Math.max(...rises);
 }
 
+/** Where costs begin to rise faster than linearly: the index of the first such step; -1 if there is none. */
+export const turnOf = (costs: readonly number[]): number =>
+  costs.findIndex((cost, at) => at > 0 && cost > TURNED * lowest(costs.slice(0, at)));
+
 async function curveOf(
   context: Context,
   server: Server,
@@ -97,24 +103,23 @@ function report(context: Context, kind: string, unit: string, steps: readonly St
     if (p95 !== undefined) context.add({ ...one, name: `${name}.${load}.p95`, unit: 'ms', value: p95 });
   }
   const n = steps.length;
+  const costs = steps.map(({ cost }) => cost);
+  const at = (point: string, load: number | undefined) => ({
+    ...{ ...common, name: `${name}.${point}`, n, unit, value: load ?? null },
+    withheld: load === undefined ? 'no load was behind it' : '',
+  });
   context.add(
     {
       ...common,
       name: `${name}.rise`,
       n,
       unit: '×',
-      value: riseOf(steps.map(({ cost }) => cost)),
+      value: riseOf(costs),
       withheld: last === undefined ? 'not even the first load held' : '',
     },
     { ...common, name: `${name}.most`, n, unit, value: last?.load ?? 0 },
-    {
-      ...common,
-      name: `${name}.knee`,
-      n,
-      unit,
-      value: kneeOf(steps) ?? null,
-      withheld: kneeOf(steps) === undefined ? 'no load was behind it' : '',
-    },
+    at('knee', kneeOf(steps)),
+    at('turn', steps[turnOf(costs)]?.load),
   );
   const points = (of: (step: Step) => number | undefined) =>
     steps.flatMap((step) => {

@@ -6,7 +6,7 @@ import { makeGreeter } from '../servers/destinations.js';
 import { callEnvironment } from './call-load.js';
 import type { Context } from './context.js';
 import { converseOn, LINE_TEXTS, lineFigures, lineTask, type LineTexts } from './line-load.js';
-import { scenario } from './scenario.js';
+import { scenario, type Search } from './scenario.js';
 
 interface Variant {
   /** Begins the names of its figures. */
@@ -32,6 +32,28 @@ const QUICK: Parameters = {
   ...FULL,
   variants: [{ prefix: 'phone', environment: TONE, calls: 2, rounds: 1 }],
   listenMs: 1000,
+};
+
+/** How often the calls of one load are made at most: few of them take as long as many. */
+const MOST_ROUNDS = 3;
+
+/** So many calls at once, each with the same conversation. */
+const SEARCH: Search<Parameters> = {
+  unit: 'calls',
+  first: 10,
+  most: 2000,
+  async prepare(context, parameters, server) {
+    const agent = await makeGreeter(server, parameters.greeting);
+    const task = await lineTask(server, agent, 'phone', 1, parameters);
+    const generator = context.anotherGenerator();
+    return async (load, requests) => {
+      const calls = Math.max(1, Math.round(load));
+      const phases: Phase[] = [];
+      while (phases.length < Math.min(MOST_ROUNDS, Math.ceil(requests / calls)))
+        phases.push(await converseOn(context, server, generator, `${calls} calls`, { ...task, calls }));
+      return merged(phases);
+    };
+  },
 };
 
 async function measureVariant(context: Context, variant: Variant, parameters: Parameters): Promise<void> {
@@ -61,4 +83,6 @@ export default scenario<Parameters>({
   async run(context, parameters) {
     for (const variant of parameters.variants) await measureVariant(context, variant, parameters);
   },
+  environment: async (context) => ({ ...TONE, ...(await callEnvironment(context)) }),
+  search: SEARCH,
 });

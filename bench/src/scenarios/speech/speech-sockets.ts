@@ -13,7 +13,8 @@ import { leastSecondsOf } from '../../audio/answer.js';
 import { authorizationOf, type Server } from '../../servers/server.js';
 import type { SpeechSocketParams } from '../../clients/speech-socket.js';
 import type { Context } from '../context.js';
-import { scenario } from '../scenario.js';
+import { TONE } from '../../servers/checkout.js';
+import { scenario, type Search } from '../scenario.js';
 import { speechOf } from './speech-request.js';
 
 interface Parameters {
@@ -82,12 +83,33 @@ async function run(context: Context, name: keyof typeof PATHS, parameters: Param
   report(context, name, phases.get(ways.socket)!, phases.get(ways.post)!);
 }
 
+/** Clauses by the socket, at a rate. */
+const searchOf = (name: keyof typeof PATHS): Search<Parameters> => ({
+  unit: 'requests/s',
+  first: 5,
+  most: 10_000,
+  prepare(context, parameters, server) {
+    const params = socketOf(server, name, parameters);
+    return Promise.resolve((rate, requests) => {
+      const arrivals = {
+        kind: context.options.arrivals,
+        rate,
+        seconds: Math.max(4, requests / rate),
+        seed: 1,
+      };
+      return context.load(server, `${rate} a second`, 'speech-socket', params, { arrivals });
+    });
+  },
+});
+
 const socketScenario = (name: keyof typeof PATHS, title: string) =>
   scenario<Parameters>({
     name,
     title,
     parameters: { full: FULL, quick: QUICK },
     run: (context, parameters) => run(context, name, parameters),
+    environment: () => TONE,
+    search: searchOf(name),
   });
 
 export const live = socketScenario(
