@@ -65,6 +65,8 @@ export interface SpeechOptions {
   readonly sentenceMs?: number;
   /** Somebody waits on the line: engines that fail or say nothing are replaced (contracts/limits/online-times.ts). Absent: never. */
   readonly standIn?: StandIn;
+  /** Whether short pieces that were said before are kept as sound, for whoever says them next in this workspace; absent: no. */
+  readonly keepsRepeated?: boolean;
   readonly trace?: RequestTrace;
 }
 
@@ -100,7 +102,7 @@ export interface SpokenPiece {
   readonly complete: boolean;
   /** Words known so far; times from the piece's own start. Undefined if the engine has no timing. */
   readonly words: readonly TimedWord[] | undefined;
-  /** The engine that speaks it; absent: none does. */
+  /** The engine that speaks it; absent: none does, as it was kept as sound. */
   readonly by?: WorkedBy;
 }
 

@@ -47,6 +47,7 @@ export const CALL_SPEECH: SpeechOptions = {
   // Pieces of this length begin soon and still sound whole.
   chunkLength: 200,
   sentenceMs: ONLINE_TIMES.sentenceMs,
+  keepsRepeated: true,
   sampling: {},
 };
 
