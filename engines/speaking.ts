@@ -12,7 +12,7 @@ import type {
   SynthesisRequest,
   WorkedBy,
 } from '../contracts/ports/speech/speech.js';
-import type { KeptSpeech } from '../contracts/ports/speech/kept-speech.js';
+import { KEPT, type KeptSpeech } from '../contracts/ports/speech/kept-speech.js';
 import { whomOf } from '../contracts/ports/parts.js';
 import type { JobOwner } from '../contracts/ports/jobs.js';
 import type {
@@ -230,7 +230,7 @@ class Speaker {
     this.#sounding ||= isSounding;
     const text = voice.engineText(spoken.text);
     const repeated = isSounding ? this.#repeated(text, voice) : undefined;
-    timeline?.begin(part, voice.options.timing === true, repeated?.kept ? undefined : workOf(voice));
+    timeline?.begin(part, voice.options.timing === true, repeated?.kept ? KEPT : workOf(voice));
     const words = new SourceWords(part.text, spoken);
     let length = 0;
     for await (const event of repeated?.kept ?? this.#eventsOf(part, text, voice, repeated)) {

@@ -2,7 +2,11 @@
  * Short speech that agents say again and again, kept as sound: whoever says it next need not ask an engine. What is kept belongs to one
  * workspace.
  */
+import type { WorkedBy } from './speech.js';
 import type { TimedWord } from './tts.js';
+
+/** Who speaks what was kept, in place of an engine: it costs nothing. */
+export const KEPT: WorkedBy = { engine: 'kept' };
 
 export interface KeptSound {
   /** PCM, at a rate that its keeper knows. */

@@ -102,7 +102,7 @@ export interface SpokenPiece {
   readonly complete: boolean;
   /** Words known so far; times from the piece's own start. Undefined if the engine has no timing. */
   readonly words: readonly TimedWord[] | undefined;
-  /** The engine that speaks it; absent: none does, as it was kept as sound. */
+  /** The engine that speaks it; absent: none does. */
   readonly by?: WorkedBy;
 }
 

@@ -4,6 +4,7 @@ import { createEncode } from '../../../codecs/encode/encoder.js';
 import { encodeJobs } from '../../../codecs/encode/jobs.js';
 import { resolveOutput } from '../../../codecs/formats.js';
 import { UNBOUNDED_MEMORY } from '../../../contracts/ports/accounts/memory.js';
+import { KEPT } from '../../../contracts/ports/speech/kept-speech.js';
 import type { SpeechOptions, TimedAudio } from '../../../contracts/ports/speech/speech.js';
 import type { TtsEngine } from '../../../contracts/ports/speech/tts.js';
 import type { VoiceLibrary } from '../../../contracts/ports/speech/voices.js';
@@ -103,7 +104,7 @@ t.test('from the third time on a short piece is as it was, and no engine is aske
   );
   t.strictSame(
     piecesOf(kept).map(({ by }) => by),
-    both.map(() => undefined),
+    both.map(() => KEPT),
     'done by no engine',
   );
   t.strictSame(world.used, [WORDS.length, WORDS.length, WORDS.length], 'counted as ever');
