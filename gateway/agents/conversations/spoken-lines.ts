@@ -9,6 +9,7 @@ import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { KeptSpeech } from '../../../contracts/ports/speech/kept-speech.js';
 import type { TextPart } from '../../../contracts/ports/speech/speech.js';
+import { leadOf } from './leading-silence.js';
 import type { SpokenLine } from './spoken-line.js';
 import type { AgentVoice } from './utterance.js';
 
@@ -29,7 +30,8 @@ async function spoken({ speech, options, caller }: AgentVoice, text: string): Pr
     parts.push(samples);
   }
   if (length === 0) throw new ServiceError('nothing_to_say');
-  return { text, samples: joinSamples(parts) };
+  const samples = joinSamples(parts);
+  return { text, samples: samples.slice(leadOf(samples)) };
 }
 
 const keyOf = ({ options, caller }: AgentVoice, text: string): string =>
