@@ -46,7 +46,13 @@ async function played(hasCues: boolean) {
     },
     finishUtterance: () => undefined,
   } as unknown as Call;
-  const utterance = new Utterance(1, call, () => new Date(0), () => undefined, hasCues);
+  const utterance = new Utterance(
+    1,
+    call,
+    () => new Date(0),
+    () => undefined,
+    hasCues,
+  );
   utterance.write(TEXT);
   utterance.endText();
   await utterance.speak(VOICE, () => undefined);
