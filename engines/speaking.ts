@@ -228,12 +228,11 @@ class Speaker {
     const spoken = spokenOf(part, selected);
     const isSounding = hasSound(spoken.text);
     this.#sounding ||= isSounding;
-    const text = voice.engineText(spoken.text);
-    const repeated = isSounding ? this.#repeated(text, voice) : undefined;
-    timeline?.begin(part, voice.options.timing === true, repeated?.kept ? KEPT : workOf(voice));
+    const { by, events } = this.#saying(part, spoken.text, voice);
+    timeline?.begin(part, voice.options.timing === true, by);
     const words = new SourceWords(part.text, spoken);
     let length = 0;
-    for await (const event of repeated?.kept ?? this.#eventsOf(part, text, voice, repeated)) {
+    for await (const event of events) {
       if (event.kind === 'word') {
         this.#tell(words.add(event.word));
         continue;
@@ -258,19 +257,20 @@ class Speaker {
     return keptSpeech && repeatedPiece(keptSpeech, caller.workspaceId, wish);
   }
 
-  #eventsOf(
-    part: SpokenPart,
-    text: string,
-    voice: PreparedVoice,
-    repeated: RepeatedPiece | undefined,
-  ): AsyncIterable<TtsEvent> {
+  #eventsOf(part: SpokenPart, text: string, voice: PreparedVoice): AsyncIterable<TtsEvent> {
     const { job } = this;
     const voices = this.#voices;
     const work = (signal: AbortSignal) => synthesized(text, voice, this.#rate, job, signal);
-    const events = voices
-      ? inTime(work, () => voices.patience(part, voice.selected), job.signal)
-      : work(job.signal);
-    return repeated ? repeated.spoken(events, job.signal) : events;
+    return voices ? inTime(work, () => voices.patience(part, voice.selected), job.signal) : work(job.signal);
+  }
+
+  /** The events of a part and who speaks it: its sound if that is kept, else the engine. */
+  #saying(part: SpokenPart, spoken: string, voice: PreparedVoice) {
+    const text = voice.engineText(spoken);
+    const repeated = hasSound(spoken) ? this.#repeated(text, voice) : undefined;
+    if (repeated?.kept) return { by: KEPT, events: repeated.kept };
+    const events = this.#eventsOf(part, text, voice);
+    return { by: workOf(voice), events: repeated?.spoken(events, this.job.signal) ?? events };
   }
 
   #tell(words: readonly TimedWord[]): void {
