@@ -111,6 +111,18 @@ export const LIMITS = {
    * key; the others are counted. `kinds`: how many different ones are told apart.
    */
   log: { repeats: 5, refusals: 20, windowMs: MINUTE, kinds: 1000 },
+  /**
+   * Speech of agents that is kept as sound because it was said before: characters of a piece of it, bytes of a sound, of a workspace's and
+   * of a process's sounds, how many pieces are remembered as said, and how long a sound is kept.
+   */
+  keptSpeech: {
+    pieceLength: 80,
+    soundBytes: 2 * MiB,
+    workspaceBytes: 8 * MiB,
+    processBytes: 64 * MiB,
+    noted: 4096,
+    ms: 60 * MINUTE,
+  },
   /** Characters of one sentence: a longer one counts as several, as far as its language is concerned. */
   sentenceLength: 4096,
   /** How long a text of symbols alone lasts, by REST. */

@@ -12,6 +12,7 @@ import type {
   SynthesisRequest,
   WorkedBy,
 } from '../contracts/ports/speech/speech.js';
+import { KEPT, type KeptSpeech } from '../contracts/ports/speech/kept-speech.js';
 import { whomOf } from '../contracts/ports/parts.js';
 import type { JobOwner } from '../contracts/ports/jobs.js';
 import type {
@@ -25,6 +26,7 @@ import { ownerOf } from '../processes/job-owner.js';
 import { hasSound } from './backends/sound.js';
 import type { SpokenPart } from './composite-voice.js';
 import { inTime } from './in-time.js';
+import { type RepeatedPiece, repeatedPiece } from './repeated-pieces.js';
 import { isTurnOver } from '../contracts/time/loop-turn.js';
 import { paceOf, stretchedWord } from './pace.js';
 import { Resampling } from './resampling.js';
@@ -48,6 +50,8 @@ export interface SpeechJob {
   readonly listener: PlaybackClock;
   /** Engines that may speak where the request's own fails somebody on the line, in order of preference. */
   readonly others?: readonly TtsEngine[];
+  /** Where short pieces are kept as sound; absent: nowhere. */
+  readonly keptSpeech?: KeptSpeech;
   /** Records when each piece and word is spoken; absent if the client wants no times. */
   readonly timeline?: Timeline;
 }
@@ -149,10 +153,10 @@ async function* resampled(
   yield { kind: 'audio', samples: resampling.finish() };
 }
 
-/** The engine's events for a part, with the audio at `rate`. Errors: the engine's. */
+/** The engine's events for its text of a part, with the audio at `rate`. Errors: the engine's. */
 function synthesized(
   text: string,
-  { selected, options, owner, engineText }: PreparedVoice,
+  { selected, options, owner }: PreparedVoice,
   rate: number,
   { listener }: SpeechJob,
   signal: AbortSignal,
@@ -160,7 +164,7 @@ function synthesized(
   const { engine } = selected;
   const { sampleRate } = engine.capabilities;
   const demand = { ...owner, aheadSeconds: listener.aheadSeconds };
-  const events = engine.synthesize({ ...options, text: engineText(text), demand }, signal);
+  const events = engine.synthesize({ ...options, text, demand }, signal);
   return sampleRate === rate ? events : resampled(events, sampleRate, rate);
 }
 
@@ -224,10 +228,11 @@ class Speaker {
     const spoken = spokenOf(part, selected);
     const isSounding = hasSound(spoken.text);
     this.#sounding ||= isSounding;
-    timeline?.begin(part, voice.options.timing === true, workOf(voice));
+    const { by, events } = this.#saying(part, spoken.text, voice);
+    timeline?.begin(part, voice.options.timing === true, by);
     const words = new SourceWords(part.text, spoken);
     let length = 0;
-    for await (const event of this.#eventsOf(part, spoken.text, voice)) {
+    for await (const event of events) {
       if (event.kind === 'word') {
         this.#tell(words.add(event.word));
         continue;
@@ -245,11 +250,27 @@ class Speaker {
     timeline?.end();
   }
 
+  /** Looks for the sound of the piece. */
+  #repeated(text: string, { selected: { engine }, options }: PreparedVoice): RepeatedPiece | undefined {
+    const { keptSpeech, caller } = this.job;
+    const wish = { engine, request: { ...options, text }, rate: this.#rate };
+    return keptSpeech && repeatedPiece(keptSpeech, caller.workspaceId, wish);
+  }
+
   #eventsOf(part: SpokenPart, text: string, voice: PreparedVoice): AsyncIterable<TtsEvent> {
     const { job } = this;
     const voices = this.#voices;
     const work = (signal: AbortSignal) => synthesized(text, voice, this.#rate, job, signal);
     return voices ? inTime(work, () => voices.patience(part, voice.selected), job.signal) : work(job.signal);
+  }
+
+  /** The events of a part and who speaks it: its sound if that is kept, else the engine. */
+  #saying(part: SpokenPart, spoken: string, voice: PreparedVoice) {
+    const text = voice.engineText(spoken);
+    const repeated = hasSound(spoken) ? this.#repeated(text, voice) : undefined;
+    if (repeated?.kept) return { by: KEPT, events: repeated.kept };
+    const events = this.#eventsOf(part, text, voice);
+    return { by: workOf(voice), events: repeated?.spoken(events, this.job.signal) ?? events };
   }
 
   #tell(words: readonly TimedWord[]): void {

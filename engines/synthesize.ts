@@ -10,6 +10,7 @@ import { ServiceError } from '../contracts/errors.js';
 import { systemClock, type Clock } from '../contracts/clock.js';
 import type { Encode } from '../contracts/ports/speech/codec.js';
 import type { Admission, Caller } from '../contracts/ports/accounts/identity.js';
+import type { KeptSpeech } from '../contracts/ports/speech/kept-speech.js';
 import type {
   CheckedVoice,
   Speech,
@@ -45,6 +46,8 @@ export interface SpeechParts {
   readonly voices: VoiceLibrary;
   readonly admission: Admission;
   readonly encode: Encode;
+  /** Where short pieces of agents' speech are kept; absent: nowhere. */
+  readonly keptSpeech?: KeptSpeech;
   readonly clock?: Clock;
 }
 
@@ -252,7 +255,7 @@ async function* runTimed(parts: SpeechParts, job: SpeechJob): AsyncGenerator<Tim
 }
 
 const jobOf = (
-  { clock = systemClock, registry }: SpeechParts,
+  { clock = systemClock, registry, keptSpeech }: SpeechParts,
   request: SpeechRequest,
   caller: Caller,
   signal: AbortSignal,
@@ -261,6 +264,7 @@ const jobOf = (
   caller,
   signal,
   listener: new PlaybackClock(clock),
+  ...(keptSpeech && request.keepsRepeated && { keptSpeech }),
   ...(request.standIn && {
     others: [...new Set([...registry.speakersFor(request.model), ...registry.speakers])],
   }),

@@ -35,7 +35,7 @@ import { openSpool } from './wiring/spool.js';
 import { configuredChecks, startChecks } from './wiring/start-checks.js';
 import { startTracing } from './wiring/tracing.js';
 import { openPlatform } from './wiring/platform.js';
-import { addMemoryMetrics, openMemory } from './wiring/memory.js';
+import { addKeptSpeechMetrics, addMemoryMetrics, openMemory } from './wiring/memory.js';
 import { openRecordings } from './wiring/recordings.js';
 import type { RoleSockets } from './wiring/roles.js';
 import { auditedDialect } from './server/audit.js';
@@ -242,6 +242,7 @@ function metricsOf(parts: GatewayParts, health: Health): Metrics {
   parts.children.addMetrics(metrics);
   parts.identity.addGauges(metrics);
   addMemoryMetrics(metrics, parts.memory);
+  addKeptSpeechMetrics(metrics, parts.voiced.keptSpeech);
   parts.spooled.addGauge(metrics);
   parts.recorded.addGauges(metrics);
   parts.sessions.addMetrics(metrics);

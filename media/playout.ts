@@ -2,9 +2,8 @@
  * The agent's speech in frames of 20 ms: one queue of utterances, in order, with the amount of each that has been sent.
  *
  * Invariants: each utterance is reported as ended exactly once, when its last frame was sent or it is cleared;
- * a `pause` in mid-speech fades it out, and `resume` continues where the fade began, so that nothing is lost; speech that is cleared
- * midway ends within the next frame, softly; nothing is
- * sent during silence, except for a short tail of silence that keeps the other side's loss concealment from guessing.
+ * speech that is paused or cleared midway ends within the next frame, softly, and `resume` continues where a pause began, so that
+ * nothing is lost; nothing is sent during silence, except for a short tail of silence that keeps the other side's loss concealment from guessing.
  */
 import { PLAYOUT_RATE, samplesOf } from '../contracts/audio.js';
 
@@ -15,10 +14,11 @@ export const FRAME_SAMPLES = (PLAYOUT_RATE * FRAME_MS) / 1000;
 const TAIL_FRAMES = 5;
 const REPORT_FRAMES = 5;
 
-/** Frames of the fade at a pause and at a resume; an interrupting user waits for the first. */
-const FADE_FRAMES = { out: 2, in: 2 };
-/** Fade of speech that is cleared without a pause: 8 ms, enough to avoid a click. */
-const CUT_SAMPLES = 8 * (PLAYOUT_RATE / 1000);
+/**
+ * Frames of the fade where speech is paused or cleared, and of that where it resumes; an interrupting user waits for the first. Its 20 ms
+ * leave nothing of a click (ops/adr/0091-shorter-holds.md).
+ */
+const FADE_FRAMES = { out: 1, in: 2 };
 
 /** Gain at a part (0 to 1) of the fade-in: half a cosine, flat at both ends, as a corner is heard as a click. */
 const gainAt = (part: number): number => (1 - Math.cos(Math.PI * part)) / 2;
@@ -85,7 +85,7 @@ export class Playout {
   }
 
   pause(): void {
-    if (!this.#paused && this.#isSounding) this.#fading = this.#fadedOut(FADE_FRAMES.out * FRAME_SAMPLES);
+    if (!this.#paused && this.#isSounding) this.#fading = this.#fadedOut();
     this.#paused = true;
   }
 
@@ -101,7 +101,7 @@ export class Playout {
 
   clear(): void {
     const cleared = this.#queue;
-    const end = !this.#paused && this.#isSounding ? this.#fadedOut(CUT_SAMPLES) : [];
+    const end = !this.#paused && this.#isSounding ? this.#fadedOut() : [];
     this.#queue = [];
     this.#rising = 0;
     this.#go();
@@ -129,7 +129,8 @@ export class Playout {
   }
 
   /** A copy of the next samples of the current utterance, faded out, in frames padded with silence. They stay in the queue. */
-  #fadedOut(length: number): Int16Array[] {
+  #fadedOut(): Int16Array[] {
+    const length = FADE_FRAMES.out * FRAME_SAMPLES;
     const { chunks = [], offset = 0 } = this.#queue[0] ?? {};
     const ahead = new Int16Array(length);
     let filled = -offset;

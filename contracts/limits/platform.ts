@@ -129,9 +129,8 @@ export const PLATFORM_LIMITS = {
     clientStreams: { bytes: 64 * KiB, ms: 30 * SECOND, atOnce: 8 },
     /** Time after the end for the last words to reach the record. */
     lastWordsMs: 2 * SECOND,
-    /** Fixed lines of agents that one process keeps as sound beyond those of its calls, and the longest of them: 20 seconds at 48 kHz. */
-    spokenLines: 64,
-    lineSamples: 20 * 48_000,
+    /** The longest of an agent's fixed lines that are made ahead: 40 seconds at 24 kHz. */
+    lineSamples: 40 * 24_000,
     /** Most turns in a post-call event: the last ones. */
     deliveredTurns: 200,
     /** Attempts at the analysis of an ended conversation. */

@@ -1,4 +1,5 @@
 /** The cost of a call, by the operator's prices at the creation of its session. */
+import { KEPT } from '../ports/speech/kept-speech.js';
 import { isPlainObject } from '../schemas/plain-object.js';
 import type { EngineUsage, Usage } from './turns.js';
 
@@ -147,7 +148,8 @@ function rowsFor({ engine, model }: EngineUsage, prices: Prices): readonly Speec
   const rows = [...new Set([engine, kind])].map((name) => rowOf(prices.engines, name));
   return [
     ...rows.flatMap((row) => [model === null ? undefined : rowOf(row?.models, model), row]),
-    prices,
+    // Nobody bills what was kept.
+    engine === KEPT.engine ? undefined : prices,
   ].filter((row) => row !== undefined);
 }
 

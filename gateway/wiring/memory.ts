@@ -1,6 +1,7 @@
 /** Opens the ledger of one gateway process's waiting memory: its part of MEMORY_BUDGET_MB. */
 import { MEMORY_KINDS } from '../../contracts/ports/accounts/memory.js';
 import type { Config } from '../config.js';
+import type { SpeechShelves } from '../../engines/kept-speech.js';
 import { Ledger } from '../server/memory/ledger.js';
 import type { Metrics } from '../server/system/metrics.js';
 
@@ -27,3 +28,11 @@ export function addMemoryMetrics(metrics: Metrics, memory: Ledger): void {
     ['kind'],
   );
 }
+
+export const addKeptSpeechMetrics = (metrics: Metrics, { found }: Pick<SpeechShelves, 'found'>): void =>
+  metrics.counter(
+    'kept_speech',
+    'Short pieces and fixed lines of agents that were looked for among kept sounds, by result',
+    () => Object.entries(found).map(([result, value]) => ({ labels: { result }, value })),
+    ['result'],
+  );

@@ -7,10 +7,12 @@ import { createEncode } from '../../codecs/encode/encoder.js';
 import type { Clock } from '../../contracts/clock.js';
 import type { Ids } from '../../contracts/ids.js';
 import type { Log } from '../../contracts/log.js';
+import type { MemoryLedger } from '../../contracts/ports/accounts/memory.js';
 import type { Admission } from '../../contracts/ports/accounts/identity.js';
 import type { Keeper } from '../../contracts/ports/parts.js';
 import type { Denoiser } from '../../contracts/ports/speech/denoiser.js';
 import type { TurnsInUse } from '../../contracts/ports/speech/turns.js';
+import { SpeechShelves } from '../../engines/kept-speech.js';
 import { createSpeech } from '../../engines/synthesize.js';
 import { createTranscription } from '../../engines/transcribe.js';
 import { DenoiserInChild } from '../../engines/denoising/denoiser-in-child.js';
@@ -33,6 +35,7 @@ export interface OpenSpeechOptions {
   /** Holds uploads while they are decoded. */
   readonly runtimeFolder: string;
   readonly admission: Admission;
+  readonly memory: MemoryLedger;
   readonly keeper: Keeper;
   readonly ids: Ids;
   readonly clock: Clock;
@@ -83,7 +86,7 @@ class DenoiserOfChild {
 
 /** Errors: one that names FFMPEG_PATH. */
 export async function openSpeech(options: OpenSpeechOptions) {
-  const { config, database, children, runtimeFolder, admission, keeper, ids, clock, log } = options;
+  const { config, database, children, runtimeFolder, admission, memory, keeper, ids, clock, log } = options;
   const decode = createDecode({
     tempFolder: join(runtimeFolder, 'uploads'),
     decodeOnce: DECODE_ONCE,
@@ -98,6 +101,7 @@ export async function openSpeech(options: OpenSpeechOptions) {
   const stopLearning = await learnVoices(registry.speakers, clock, log);
   const uses = new SpeechUses(runtimeFolder, clock);
   const voices = createVoices(() => registry.speakers, cloned);
+  const keptSpeech = new SpeechShelves(memory, clock);
   const hearing = {
     ...{ registry, admission, decode },
     get denoiser() {
@@ -110,7 +114,8 @@ export async function openSpeech(options: OpenSpeechOptions) {
     registry,
     voices,
     turns,
-    speech: createSpeech({ registry, voices, admission, encode, clock, begun: uses.begun }),
+    keptSpeech,
+    speech: createSpeech({ registry, voices, admission, encode, keptSpeech, clock, begun: uses.begun }),
     transcription: createTranscription(hearing),
     denoiser,
     /** The models that this process uses now. */
@@ -120,6 +125,7 @@ export async function openSpeech(options: OpenSpeechOptions) {
     /** Takes up what models were added, and leaves those that are gone. Errors: `ConfigError`; nothing has changed then. */
     use(changed: Config): void {
       registry.use(maker.enginesOf(changed));
+      keptSpeech.forget();
       uses.changed();
       denoiser.use(changed);
       turns.use(changed);

@@ -65,6 +65,8 @@ export interface SpeechOptions {
   readonly sentenceMs?: number;
   /** Somebody waits on the line: engines that fail or say nothing are replaced (contracts/limits/online-times.ts). Absent: never. */
   readonly standIn?: StandIn;
+  /** Whether short pieces that were said before are kept as sound, for whoever says them next in this workspace; absent: no. */
+  readonly keepsRepeated?: boolean;
   readonly trace?: RequestTrace;
 }
 

@@ -17,7 +17,7 @@ import type { ToolCredentials } from '../../../contracts/ports/agents/tools.js';
 import type { EndedBy } from '../../../contracts/schemas/agent-tests.js';
 import { Conversation } from '../conversations/conversation.js';
 import type { ConversationParts } from '../conversations/conversation-parts.js';
-import { CALL_SPEECH } from '../conversations/utterance.js';
+import { CALL_SPEECH } from '../conversations/call-speech.js';
 import { DEAF, SILENT_VOICE } from '../conversations/writing/silent-voice.js';
 import { TextCall } from '../conversations/writing/text-call.js';
 import { waitedFor } from '../conversations/writing/waited-for.js';

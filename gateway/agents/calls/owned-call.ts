@@ -30,7 +30,7 @@ import type { SpeakerOf } from '../conversations/hearing/spoken-language.js';
 import { pause } from '../conversations/record.js';
 import { passedMs } from '../conversations/recovery.js';
 import type { SpokenLines } from '../conversations/spoken-lines.js';
-import { CALL_SPEECH } from '../conversations/utterance.js';
+import { CALL_SPEECH } from '../conversations/call-speech.js';
 
 export interface CallParts {
   readonly runs: SessionRuns;

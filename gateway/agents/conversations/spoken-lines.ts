@@ -1,13 +1,15 @@
 /**
  * An agent's fixed lines as sound, made ahead, so that no engine is needed when they are due: fillers, excuses, the apology.
  *
- * Invariants: calls with the same voice share their lines; a call keeps those that were made for it until it is over, and of others the
- * lines of voices that were not heard for long are forgotten.
+ * Invariants: calls of a workspace with the same voice share their lines; a call keeps those that were made for it until it is over, and
+ * others are kept among the workspace's speech.
  */
-import { samplesOf } from '../../../contracts/audio.js';
+import { joinSamples, samplesOf } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import type { KeptSpeech } from '../../../contracts/ports/speech/kept-speech.js';
 import type { TextPart } from '../../../contracts/ports/speech/speech.js';
+import { leadOf } from './leading-silence.js';
 import type { SpokenLine } from './spoken-line.js';
 import type { AgentVoice } from './utterance.js';
 
@@ -18,49 +20,48 @@ async function* partsOf(text: string): AsyncGenerator<TextPart> {
 /** Errors: those of `Speech`; `nothing_to_say`. */
 async function spoken({ speech, options, caller }: AgentVoice, text: string): Promise<SpokenLine> {
   const { signal } = new AbortController();
+  // It is kept as a whole.
+  const request = { ...options, keepsRepeated: false, text: partsOf(text) };
   const parts: Int16Array[] = [];
   let length = 0;
-  for await (const { audio } of speech.synthesizeTimed({ ...options, text: partsOf(text) }, caller, signal)) {
+  for await (const { audio } of speech.synthesizeTimed(request, caller, signal)) {
     const samples = samplesOf(audio);
     if ((length += samples.length) > LIMITS.session.lineSamples) break;
     parts.push(samples);
   }
   if (length === 0) throw new ServiceError('nothing_to_say');
-  const samples = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    samples.set(part, at);
-    at += part.length;
-  }
-  return { text, samples };
+  const samples = joinSamples(parts);
+  return { text, samples: samples.slice(leadOf(samples)) };
 }
 
 const keyOf = ({ options, caller }: AgentVoice, text: string): string =>
-  [caller.workspaceId, options.voice, options.likelyLanguage, text].join('\n');
+  ['line', caller.workspaceId, options.voice, options.likelyLanguage, text].join('\n');
 
 /** The lines of all calls of a process. */
 export class SpokenLines {
-  /** The least recently used first. */
-  readonly #lines = new Map<string, Promise<SpokenLine>>();
+  /** Those that are being made. */
+  readonly #making = new Map<string, Promise<SpokenLine>>();
+
+  /** `kept`: where those that were made are kept; absent: nowhere. */
+  constructor(private readonly kept?: KeptSpeech) {}
 
   /** The line in that voice, made now unless it was made before. Errors: those of `Speech`. */
   of(voice: AgentVoice, text: string): Promise<SpokenLine> {
     const key = keyOf(voice, text);
-    const line = this.#lines.get(key) ?? this.#make(key, voice, text);
-    this.#lines.delete(key);
-    this.#lines.set(key, line);
-    for (const [oldest] of this.#lines) {
-      if (this.#lines.size <= LIMITS.session.spokenLines) break;
-      this.#lines.delete(oldest);
-    }
-    return line;
+    const making = this.#making.get(key);
+    if (making) return making;
+    const kept = this.kept?.find(voice.caller.workspaceId, key);
+    return kept ? Promise.resolve({ text, samples: kept.samples }) : this.#make(key, voice, text);
   }
 
   #make(key: string, voice: AgentVoice, text: string): Promise<SpokenLine> {
-    const line = spoken(voice, text);
-    line.catch(() => {
-      if (this.#lines.get(key) === line) this.#lines.delete(key);
-    });
+    const line = spoken(voice, text)
+      .then((made) => {
+        this.kept?.keep(voice.caller.workspaceId, key, { samples: made.samples, words: [] });
+        return made;
+      })
+      .finally(() => this.#making.delete(key));
+    this.#making.set(key, line);
     return line;
   }
 }

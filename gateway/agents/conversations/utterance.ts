@@ -5,17 +5,16 @@
 import { PLAYOUT_RATE, samplesOf } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import type { Clock } from '../../../contracts/clock.js';
-import { DEFAULT_SYNTHESIS_MODEL } from '../../../contracts/speech/models.js';
 import type { Call } from '../../../contracts/ports/calls/calls.js';
 import type { Caller } from '../../../contracts/ports/accounts/identity.js';
 import type { Speech, SpeechOptions, SpokenPiece } from '../../../contracts/ports/speech/speech.js';
 import type { FailedPart } from '../../../actors/agent/events.js';
-import { ONLINE_TIMES } from '../../../contracts/limits/online-times.js';
 import { TextFeed } from '../../../actors/text-feed.js';
 import type { Captions } from './client/captions.js';
 import { CuedText, type CuedPart, withoutCues } from './cues.js';
 import type { ToolCallStep, SpokenStep } from './dialogue.js';
 import { HeardText } from './heard-text.js';
+import { leadOf } from './leading-silence.js';
 import { pause } from './record.js';
 import type { SpokenLine } from './spoken-line.js';
 import type { ReplyText } from './replies.js';
@@ -33,22 +32,6 @@ export interface AgentVoice {
   /** Called when its voice no longer exists and the default one speaks instead. */
   substituted(): void;
 }
-
-/** The default voice, as people in a call hear it. */
-export const CALL_SPEECH: SpeechOptions = {
-  model: DEFAULT_SYNTHESIS_MODEL,
-  voice: '',
-  references: [],
-  output: { format: 'pcm', sampleRate: PLAYOUT_RATE },
-  latency: 'low',
-  speed: 1,
-  volume: 0,
-  normalizeLoudness: false,
-  // Pieces of this length begin soon and still sound whole.
-  chunkLength: 200,
-  sentenceMs: ONLINE_TIMES.sentenceMs,
-  sampling: {},
-};
 
 const isGone = (error: unknown): boolean => error instanceof ServiceError && error.code === 'voice_not_found';
 
@@ -108,6 +91,8 @@ export class Utterance implements ReplyText {
   #wholeMs: number | undefined;
   /** Samples of its speech so far, without fillers. */
   #samples = 0;
+  /** Silence at its beginning that is not played. */
+  #leadMs = 0;
   /** Nearly all of that has been heard. */
   #dry = false;
   /** What is spoken now of its text. */
@@ -295,11 +280,18 @@ export class Utterance implements ReplyText {
         if (this.signal.aborted) break;
         if (piece.index !== this.#piece?.index) this.#count();
         this.#piece = piece;
-        if (audio.length > 0) await this.#play(samplesOf(audio), sounding);
+        if (audio.length > 0) await this.#play(this.#withoutLead(samplesOf(audio)), sounding);
       }
     } finally {
       this.#count();
     }
+  }
+
+  /** Begins with the first sound; cues may want a pause before it. */
+  #withoutLead(speech: Int16Array): Int16Array {
+    const lead = this.#samples > 0 || this.#cued ? 0 : leadOf(speech);
+    this.#leadMs += msOf(lead);
+    return speech.subarray(lead);
   }
 
   async #play(speech: Int16Array, sounding: Sounding): Promise<void> {
@@ -339,7 +331,7 @@ export class Utterance implements ReplyText {
   heardIn(ms: number): string {
     const fillers = this.#fillers.map(({ from, ms: length }) => Math.min(length, Math.max(0, ms - from)));
     const spokenMs = ms - fillers.reduce((sum, filler) => sum + filler, 0);
-    const reached = this.#heard.at(Math.max(0, spokenMs));
+    const reached = this.#heard.at(spokenMs > 0 ? spokenMs + this.#leadMs : 0);
     return this.#written.slice(0, this.#cued?.writtenAt(reached) ?? reached);
   }
 

@@ -3,6 +3,7 @@ import type { Clock } from '../../../contracts/clock.js';
 import type { Log } from '../../../contracts/log.js';
 import type { Admission } from '../../../contracts/ports/accounts/identity.js';
 import type { Keeper } from '../../../contracts/ports/parts.js';
+import type { KeptSpeech } from '../../../contracts/ports/speech/kept-speech.js';
 import type { Speech, Transcription } from '../../../contracts/ports/speech/speech.js';
 import type { PhoneDialling } from '../../../contracts/ports/phone/placed-calls.js';
 import type { PhoneNumbers } from '../../../contracts/ports/phone/phone.js';
@@ -32,6 +33,7 @@ export interface TransportOptions {
   readonly sessions: Pick<OpenSessions, 'runs' | 'phone'>;
   readonly platform: Awaited<ReturnType<typeof openPlatform>>;
   readonly speech: Speech;
+  readonly keptSpeech: KeptSpeech;
   readonly transcription: Transcription;
   readonly turns: TurnsInUse & Pick<TurnModelInChild, 'answers'>;
   readonly recordings: Pick<HeldRecordings, 'began'>;
@@ -66,7 +68,7 @@ export interface OpenTransport extends SessionTransport {
 
 /** The parts that every call works with. */
 export function callParts(
-  { config, sessions, platform, ...rest }: TransportOptions,
+  { config, sessions, platform, keptSpeech, ...rest }: TransportOptions,
   metrics: CallMetrics,
 ): CallParts {
   const { models } = platform;
@@ -77,7 +79,7 @@ export function callParts(
     drafts: config.llmDrafts === 'on',
     metrics,
     models,
-    lines: new SpokenLines(),
+    lines: new SpokenLines(keptSpeech),
     tokens: platform.tokens,
     runs: sessions.runs,
     knowledge: platform.knowledge,

@@ -115,7 +115,26 @@ t.test('callers are heard while they speak, and answered with the first audio by
   t.ok(voice.sockets.size <= 1, 'one is open for the next sentence');
 });
 
+t.test('what was said before is said again, though no service is asked, and costs nothing', async (t) => {
+  const meeting = await talks.meet();
+  await meeting.caller.say(SPEECH);
+  await untilAnswered(meeting, 1);
+  const before = voice.asked.length;
+  await meeting.caller.say(SPEECH);
+  await untilAnswered(meeting, 2);
+  t.equal(voice.asked.length, before, 'the third time');
+  meeting.caller.hangUp();
+  const record = await talks.ended(meeting.invite);
+  const [, spoke, kept] = enginesIn(record);
+  exactly(t, spoke, { engine: MAIN, characters: 'That is fine.'.length });
+  exactly(t, kept, { engine: 'kept', model: null, characters: 'That is fine.'.length });
+  t.equal(record.usage['characters'], 2 * 'That is fine.'.length);
+  exactly(t, record.cost, { characters: spoke!.characters });
+});
+
 t.test('each service that fails is followed by the next of its list', async (t) => {
+  // Not what was said before: no voice would be asked for it.
+  talks.model.answer(() => 'This is fine.');
   const meeting = await talks.meet();
   ears.faults.status = 500;
   voice.faults.name = 'system_error';
@@ -137,10 +156,10 @@ t.test('each service that fails is followed by the next of its list', async (t) 
   const record = await talks.ended(meeting.invite);
   const [heard, spoke, ...others] = enginesIn(record);
   exactly(t, heard, { engine: named.next, model: 'nova-3' });
-  exactly(t, spoke, { engine: 'elevenlabs-compatible/spare', characters: 'That is fine.'.length });
+  exactly(t, spoke, { engine: 'elevenlabs-compatible/spare', characters: 'This is fine.'.length });
   t.same(others, [], 'who failed has done nothing');
   exactly(t, record.cost, { characters: 0, speech_minute: spoke!.speech_seconds });
   t.ok(spoke!.speech_seconds > 0);
-  t.same(messagesOf(record), [`user: ${WORDS}`, 'assistant: That is fine.']);
+  t.same(messagesOf(record), [`user: ${WORDS}`, 'assistant: This is fine.']);
   await talks.untilNoCalls();
 });

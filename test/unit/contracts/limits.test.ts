@@ -50,6 +50,7 @@ const {
   document,
   embedding,
   knowledge,
+  keptSpeech,
   sentenceLength,
   socket,
 } = CONTRACT;
@@ -89,6 +90,7 @@ const DOCUMENTED = {
   'in a call: words of the language model that a caller waits for in vain, before they talk on or leave':
     seconds(model.vainMs),
   'in a call: a finished sentence that waits for the next words': seconds(ONLINE.sentenceMs),
+  'in a call: speech of an agent that is kept, as it was said before: characters of a piece; bytes of one sound, of a workspace, of a process; how long; pieces that are remembered as said': `${keptSpeech.pieceLength}; ${size(keptSpeech.soundBytes)}, ${size(keptSpeech.workspaceBytes)}, ${size(keptSpeech.processBytes)}; ${keptSpeech.ms / MINUTE} minutes; ${number(keptSpeech.noted)}`,
   'in a call: answers in a row that fail': `${ONLINE.failures}`,
   'a typed line (`user.message`, `lk.chat`)': `${number(session.typedLength)} characters`,
   'a message of a chat; messages of a user in one chat': `${number(agentChat.message)} characters; ${agentChat.messages}`,

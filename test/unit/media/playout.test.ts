@@ -81,8 +81,9 @@ t.test('a pause fades speech out, and it resumes at the same frame', async (t) =
     playout.play(1, bytesOf(all.slice(from, from + 700)));
   for (let frame = 0; frame < 4; frame += 1) playout.next();
   playout.pause();
-  const fading = Array.from({ length: 2 }, () => playout.next()?.samples[0] ?? 0);
-  t.same(fading, [500, 300], 'softer and softer: all, half');
+  const fading = playout.next()?.samples ?? new Int16Array(0);
+  t.same([fading[0], fading[FRAME_SAMPLES / 2]], [500, 250], 'softer and softer: all, half');
+  t.ok((fading.at(-1) ?? 500) < 5, 'within a frame');
   t.same([playout.next()?.samples[0], playout.next()?.samples[0]], [0, 0], 'then silence');
   playout.resume();
   const [fifth, sixth, seventh] = [playout.next(), playout.next(), playout.next()];
@@ -113,7 +114,7 @@ t.test('neither a pause nor the resumed speech clicks', async (t) => {
     corner(heard) < 1.2 * corner([...wave]),
     `${corner(heard)} beside ${corner([...wave])} of the sound itself`,
   );
-  t.equal(heard.slice(5 * FRAME_SAMPLES, 7 * FRAME_SAMPLES).some(Boolean), false, 'it is silent in between');
+  t.equal(heard.slice(4 * FRAME_SAMPLES, 7 * FRAME_SAMPLES).some(Boolean), false, 'it is silent in between');
 });
 
 t.test('speech that is cleared without a pause ends in the next frame, without a click', async (t) => {

@@ -3,7 +3,7 @@ import { joinSamples, PLAYOUT_RATE, samplesOf } from '../../../../contracts/audi
 import { pausesIn, textsIn } from '../../../../contracts/speech/pauses.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import type { Speech, SpeechOptions } from '../../../../contracts/ports/speech/speech.js';
-import { CALL_SPEECH } from '../../conversations/utterance.js';
+import { CALL_SPEECH } from '../../conversations/call-speech.js';
 
 /** Fewest words of a line that can get a pause in its middle. */
 const FEWEST_WORDS = 4;

@@ -136,6 +136,17 @@ t.test('speech and recognition are billed by their engine and its model, each in
   t.same(costOf(usage, 0, PRICES), costOf(USAGE, 0, PRICES), 'without prices of engines, those of all');
 });
 
+t.test('what was kept is counted, and costs nothing', (t) => {
+  const engines = [
+    engine('cloud', null, { characters: 700, spokenMs: 60_000 }),
+    engine('kept', null, { characters: 300, spokenMs: 20_000 }),
+  ];
+  const prices = { ...PRICES, characters: 1, speech_minute: 3 };
+  const { characters, speech_minute } = costOf({ ...NO_USAGE, characters: 1000, engines }, 0, prices);
+  t.strictSame([characters, speech_minute], [0.7, 3]);
+  t.end();
+});
+
 t.test('engines are summed by name and model', async (t) => {
   const used = (name: string, model: string | null, characters: number) => ({
     ...NO_USAGE,

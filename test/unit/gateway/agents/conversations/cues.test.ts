@@ -7,7 +7,7 @@ import {
   followsCues,
   withoutCues,
 } from '../../../../../gateway/agents/conversations/cues.js';
-import { CALL_SPEECH } from '../../../../../gateway/agents/conversations/utterance.js';
+import { CALL_SPEECH } from '../../../../../gateway/agents/conversations/call-speech.js';
 import {
   Hosted,
   type HostedOptions,

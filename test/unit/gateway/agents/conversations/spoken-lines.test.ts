@@ -1,8 +1,10 @@
 /** An agent's fixed lines, made ahead so that no engine is needed when they are due (gateway/agents/conversations/spoken-lines.ts). */
 import t from '../../../../fixtures/tap.js';
-import { LIMITS } from '../../../../../contracts/limits.js';
+import { UNBOUNDED_MEMORY } from '../../../../../contracts/ports/accounts/memory.js';
+import { SpeechShelves } from '../../../../../engines/kept-speech.js';
 import { CallLines, SpokenLines } from '../../../../../gateway/agents/conversations/spoken-lines.js';
 import type { AgentVoice } from '../../../../../gateway/agents/conversations/utterance.js';
+import { SimulatedClock } from '../../../../fixtures/clock.js';
 import { exactly } from '../../../../fixtures/exactly.js';
 
 /** A voice that notes what it says, until it is `away`. */
@@ -43,26 +45,27 @@ t.test('a line that could not be made ahead is made when it is due', async (t) =
   t.equal((await lines.of(voice(said, state), 'Sorry.')).samples.length, 100);
 });
 
-const MOST = LIMITS.session.spokenLines;
-const others = Array.from({ length: MOST }, (_, at) => `line ${at}`);
-
-t.test('the lines of voices that were not heard for long are forgotten', async (t) => {
+t.test('lines are made once for all calls of a workspace, also at the same time', async (t) => {
   const said: string[] = [];
-  const lines = new SpokenLines();
-  for (const text of ['first', ...others]) await lines.of(voice(said), text);
-  await lines.of(voice(said), 'line 1');
-  t.equal(said.length, MOST + 1);
-  await lines.of(voice(said), 'first');
-  t.equal(said.at(-1), 'first', 'it is made again');
+  const lines = new SpokenLines(new SpeechShelves(UNBOUNDED_MEMORY, new SimulatedClock()));
+  const both = await Promise.all([lines.of(voice(said), 'Sorry.'), lines.of(voice(said), 'Sorry.')]);
+  const [first, second] = both;
+  t.equal(first.samples, second.samples);
+  t.equal((await lines.of(voice(said), 'Sorry.')).samples, first.samples, 'kept');
+  t.strictSame(said, ['Sorry.']);
+  await lines.of({ ...voice(said), caller: { workspaceId: 'other', keyId: 'k' } }, 'Sorry.');
+  t.strictSame(said, ['Sorry.', 'Sorry.'], 'never for another workspace');
 });
 
-t.test('a call keeps its own, however many others there are', async (t) => {
+t.test('a call keeps its own, though the workspace’s speech is forgotten', async (t) => {
   const said: string[] = [];
-  const shared = new SpokenLines();
+  const kept = new SpeechShelves(UNBOUNDED_MEMORY, new SimulatedClock());
+  const shared = new SpokenLines(kept);
   const [one, other] = [new CallLines(shared), new CallLines(shared)];
   await one.prepare(voice(said), ['Sorry.']);
-  await other.prepare(voice(said), ['Sorry.', ...others]);
-  t.equal(said.length, MOST + 1, 'those that both have are made once');
+  kept.forget();
   await one.of(voice(said), 'Sorry.');
-  t.equal(said.length, MOST + 1);
+  t.strictSame(said, ['Sorry.']);
+  await other.prepare(voice(said), ['Sorry.']);
+  t.strictSame(said, ['Sorry.', 'Sorry.'], 'made again for the next call');
 });
