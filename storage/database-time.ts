@@ -31,9 +31,9 @@ export class DatabaseTime {
     this.#ahead = clock.now() - clock.monotonic();
   }
 
-  /** Milliseconds since the epoch. */
+  /** Whole milliseconds since the epoch. */
   now(): number {
-    return this.clock.monotonic() + this.#ahead;
+    return Math.floor(this.clock.monotonic() + this.#ahead);
   }
 
   /**

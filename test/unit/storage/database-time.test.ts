@@ -71,6 +71,14 @@ for (const ms of [-300_000, 300_000])
     t.equal(time.now(), NOON + 61_000);
   });
 
+t.test('the time of day is told in whole milliseconds', async (t) => {
+  const clock = { now: () => NOON, monotonic: () => 0.25 };
+  const time = new DatabaseTime(clock);
+  t.equal(time.now(), NOON);
+  time.told(NOON + 10.717, clock.monotonic());
+  t.equal(time.now(), NOON + 10);
+});
+
 t.test('an answer that may have been on its way moves nothing', async (t) => {
   const { clock, time } = wrongBy(0);
   for (const late of [0, 500, 5000]) {
