@@ -8,13 +8,11 @@ import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { JoinClaims } from '../../contracts/ports/calls/join-tokens.js';
 import { type Ask, asked, askingNobody } from '../../contracts/ports/parts.js';
 import type { CallOptions } from '../../contracts/ports/calls/calls.js';
-import { roomToken, serverToken } from './tokens.js';
+import { roomToken, type ServerKey, serverToken } from './tokens.js';
 
-export interface LivekitServer {
+export interface LivekitServer extends ServerKey {
   /** `wss://…`, for agents and the room service alike. */
   readonly url: string;
-  readonly key: string;
-  readonly secret: string;
 }
 
 export interface RoomService {

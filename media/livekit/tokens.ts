@@ -5,7 +5,13 @@
  */
 import { createHmac, type KeyObject } from 'node:crypto';
 import { systemClock } from '../../contracts/clock.js';
-import type { LivekitServer } from './room-service.js';
+
+/** What a LiveKit server and we both know. */
+export interface ServerKey {
+  /** Its name. */
+  readonly key: string;
+  readonly secret: string;
+}
 
 const HOUR_SECONDS = 3600;
 
@@ -19,19 +25,15 @@ export function signedToken(claims: object, key: KeyObject | string): string {
 }
 
 /** `claims`: grants in LiveKit's words, and whom they are for. */
-export const serverToken = (
-  { key: iss, secret }: Pick<LivekitServer, 'key' | 'secret'>,
-  claims: object,
-  hours = 1,
-): string => {
+export const serverToken = ({ key: iss, secret }: ServerKey, claims: object, hours = 1): string => {
   const exp = Math.ceil(systemClock.now() / 1000) + hours * HOUR_SECONDS;
   return signedToken({ iss, exp, ...claims }, secret);
 };
 
 /** For all that we ask about rooms, or about that one. */
-export const roomToken = (server: Pick<LivekitServer, 'key' | 'secret'>, room = ''): string =>
+export const roomToken = (server: ServerKey, room = ''): string =>
   serverToken(server, { video: { roomCreate: true, roomList: true, roomAdmin: true, room } });
 
 /** For all that we ask about telephones, and about that room. */
-export const sipToken = (server: Pick<LivekitServer, 'key' | 'secret'>, room = ''): string =>
+export const sipToken = (server: ServerKey, room = ''): string =>
   serverToken(server, { sip: { admin: true, call: true }, video: { roomAdmin: true, room } });
