@@ -1,6 +1,6 @@
 /** Time as a port, so that tests run on a simulated clock and never sleep. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Whole milliseconds since the epoch. */
   now(): number;
   /** Milliseconds on a clock that never goes back. */
   monotonic(): number;

@@ -33,6 +33,7 @@ const nothing = <T>(parts: object = {}): T => ({ vocabulary, ...parts }) as T;
 
 const partsWith = (...dialects: readonly Dialect[]): GatewayParts =>
   nothing({
+    node: nothing(),
     platform: nothing(),
     transport: { dialects },
     sessions: {

@@ -125,15 +125,16 @@ async function openParts(config: Config, resources: Resources, log: Log) {
     ...(config.livekit ? {} : { aloneSilentMs: CALL_TIMES.aloneAwayMs }),
   });
   const children = new Children({ sockets, keeper, clock, log });
-  const identity = await openIdentity(common);
+  const shared = { ...common, clock: node.clock };
+  const identity = await openIdentity(shared);
   const { keys, admission } = identity;
-  const voiced = await openSpeech({ ...common, children, admission, runtimeFolder });
-  const platform = await openPlatform({ ...common, ...voiced, keys });
-  const recorded = await openRecordings({ ...common, secrets: platform.secrets });
+  const voiced = await openSpeech({ ...shared, children, admission, runtimeFolder });
+  const platform = await openPlatform({ ...shared, ...voiced, keys });
+  const recorded = await openRecordings({ ...shared, secrets: platform.secrets });
   const { recordings } = recorded;
-  const sessions = await openSessions({ ...common, platform, admission, recordings, node });
+  const sessions = await openSessions({ ...shared, platform, admission, recordings, node });
   const transport = await openTransport({
-    ...common,
+    ...shared,
     ...voiced,
     children,
     sessions,
@@ -143,7 +144,7 @@ async function openParts(config: Config, resources: Resources, log: Log) {
     address,
     node,
   });
-  const tests = await openAgentTests({ ...common, ...voiced, platform, sessions, transport, admission });
+  const tests = await openAgentTests({ ...shared, ...voiced, platform, sessions, transport, admission });
   const shelf = openShelf(config, { database, voiced }, runtimeFolder, log);
   const tracing = await startTracing(process.env, log);
   return {
@@ -188,13 +189,13 @@ async function closeParts(parts: GatewayParts): Promise<void> {
 
 /** A new protocol is one line here. */
 export function dialectsOf(
-  { identity, voiced, platform, sessions, tests, transport, shelf, memory }: GatewayParts,
+  { node, identity, voiced, platform, sessions, tests, transport, shelf, memory }: GatewayParts,
   config: Config,
   log: Log,
   history: OperationParts['history'],
 ) {
   const { vocabulary, pcmRates } = config;
-  const common = { ...identity, ...voiced, vocabulary, clock, log };
+  const common = { ...identity, ...voiced, vocabulary, clock: node.clock, log };
   const conversations = { sessions: sessions.sockets, calls: transport.socketCalls };
   const agents = agentDoor({ ...common, memory, ...conversations });
   const dialects: readonly Dialect[] = [

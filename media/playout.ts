@@ -16,7 +16,7 @@ const REPORT_FRAMES = 5;
 
 /**
  * Frames of the fade where speech is paused or cleared, and of that where it resumes; an interrupting user waits for the first. Its 20 ms
- * leave nothing of a click (ops/adr/0091-shorter-holds.md).
+ * leave nothing of a click (ops/adr/0090-shorter-holds.md).
  */
 const FADE_FRAMES = { out: 1, in: 2 };
 

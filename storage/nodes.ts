@@ -8,6 +8,7 @@
  */
 import { firstCost } from '../contracts/admission/call-cost.js';
 import { CALL_TIMES } from '../contracts/limits/call-times.js';
+import { LIMITS } from '../contracts/limits.js';
 import type { Clock } from '../contracts/clock.js';
 import { ServiceError, toServiceError, whyOf } from '../contracts/errors.js';
 import type { Log } from '../contracts/log.js';
@@ -44,6 +45,7 @@ export const UNCLAIMED_MS = 10_000;
 export const ELDERS = 3;
 export const SELDOM = 12;
 const { heartbeatMs, leaseMs, silentMs, aloneLeaseMs } = CALL_TIMES;
+const CLOCK_AWAY = "this machine's clock differs from the database's, which counts for calls, keys and links";
 /** What a call costs at a node that does not tell: cores of a machine of a usual size. */
 const UNTOLD_COST = firstCost(4);
 const ALONE: NodeFigures = { calls: 0, places: null, draining: false, load: 0, callCost: UNTOLD_COST };
@@ -58,9 +60,16 @@ const loseCalls = (sql: Sql | Transaction) => sql`
   update sessions s set lost_at = least(dead.seen_at, now()) from dead
   where s.owner_id = dead.process_id and ${isLive(sql)} and s.lost_at is null`;
 
+interface Timed {
+  readonly time: number;
+}
+
+/** The database's time, in milliseconds since the epoch. */
+const timeNow = (sql: Sql | Transaction) => sql`(extract(epoch from now()) * 1000)::float8`;
+
 /** Whether the database's clock shows one of these times. */
-const isAt = (sql: Sql, { from, to }: Times) => sql`
-  extract(epoch from now()) * 1000 between ${from}::float8 and ${to}::float8`;
+const isAt = (sql: Sql, { from, to }: Times) =>
+  sql`${timeNow(sql)} between ${from}::float8 and ${to}::float8`;
 
 /** Declares nodes dead that have been silent for long, except `own`, at these times; marks calls whose node left no row as lost. */
 export async function dropDead(sql: Sql, own = '', times = ANY_TIME): Promise<void> {
@@ -84,9 +93,12 @@ const list = (sql: Sql) => sql<NodeRecord[]>`
   from session_owners o order by o.started_at, o.process_id`;
 
 export class OwnNode implements KnownNodes {
+  /** The time of day that all nodes share, which is the database's; everything else is this machine's clock. */
+  readonly clock: Clock;
   readonly #lease: NodeLease;
   readonly #time: DatabaseTime;
   #entered = false;
+  #isAway = false;
   #stops: readonly (() => void)[] = [];
   #url: string | null = null;
   #figures = (): NodeFigures => ALONE;
@@ -96,6 +108,12 @@ export class OwnNode implements KnownNodes {
   private constructor(private readonly parts: OwnNodeParts) {
     this.#lease = new NodeLease(parts.clock);
     this.#time = new DatabaseTime(parts.clock);
+    const { clock } = parts;
+    this.clock = {
+      now: () => this.#time.now(),
+      monotonic: () => clock.monotonic(),
+      after: (ms, task) => clock.after(ms, task),
+    };
   }
 
   #start(): void {
@@ -186,15 +204,18 @@ export class OwnNode implements KnownNodes {
   async #enter(): Promise<void> {
     const { sql, processId, address, installation, version, clock } = this.parts;
     const sentAt = clock.monotonic();
-    await sql.begin(async (tx) => {
+    const time = await sql.begin(async (tx) => {
       await tx`
         update sessions s set owner_id = null, lost_at = coalesce(s.lost_at, now())
         where s.owner_id = ${processId} and ${isLive(tx)}`;
-      await tx`
+      const [entered] = await tx<Timed[]>`
         insert into session_owners (process_id, address, installation, version, lease_ms)
         values (${processId}, ${address}, ${installation}, ${version}, ${leaseMs})
-        on conflict (process_id) do update set seen_at = now(), lease_ms = excluded.lease_ms`;
+        on conflict (process_id) do update set seen_at = now(), lease_ms = excluded.lease_ms
+        returning ${timeNow(tx)} as time`;
+      return entered?.time;
     });
+    if (time !== undefined) this.#told(time, sentAt);
     this.#entered = true;
     this.#lease.renew(sentAt, silentMs);
   }
@@ -207,7 +228,7 @@ export class OwnNode implements KnownNodes {
       throw new ServiceError('storage_unavailable', { message: `no answer in ${leaseMs} ms` });
     const [renewed] = answer;
     if (renewed) {
-      this.#time.told(renewed.time);
+      this.#told(renewed.time, sentAt);
       return this.#lease.renew(sentAt, renewed.alone ? aloneSilentMs : silentMs);
     }
     if (this.#entered) this.parts.log.error({}, 'this process was taken for dead: it lets go of its calls');
@@ -215,16 +236,25 @@ export class OwnNode implements KnownNodes {
     await this.#enter();
   }
 
+  #told(time: number, sentAt: number): void {
+    const { clock, log } = this.parts;
+    this.#time.told(time, sentAt);
+    const away = Math.round(clock.now() - this.#time.now());
+    const isAway = Math.abs(away) > LIMITS.node.clockMs;
+    if (isAway && !this.#isAway) log.warn({ ms: away }, CLOCK_AWAY);
+    this.#isAway = isAway;
+  }
+
   #renew() {
     const { sql, processId } = this.parts;
     const { calls, places, draining, load, callCost } = this.#figures();
-    return repeatable(sql<{ alone: boolean; time: number }[]>`
+    return repeatable(sql<(Timed & { alone: boolean })[]>`
       with peers as (select from session_owners o where o.process_id <> ${processId} and ${isAlive(sql)} limit 1)
       update session_owners set seen_at = now(), url = ${this.#url}, calls = ${calls}, places = ${places},
         draining = ${draining}, load = ${load}::real, call_cost = ${callCost}::real,
         lease_ms = case when exists (select from peers) then ${leaseMs}::int else ${aloneLeaseMs}::int end
       where process_id = ${processId}
       returning not exists (select from peers) as alone,
-        (extract(epoch from now()) * 1000)::float8 as time`);
+        ${timeNow(sql)} as time`);
   }
 }

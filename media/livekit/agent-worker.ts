@@ -17,6 +17,7 @@ import { type Ask, askingNobody } from '../../contracts/ports/parts.js';
 import { withTimeout } from '../../contracts/time/timeouts.js';
 import { Backoff } from '../../processes/backoff.js';
 import type { LivekitServer } from './room-service.js';
+import { serverToken } from './tokens.js';
 
 export interface AgentWorkerParts {
   readonly server: LivekitServer;
@@ -33,9 +34,6 @@ type Protocol = typeof Library;
 type Message = WorkerMessage['message'];
 type Incoming = ServerMessage['message'];
 type Taking = { readonly [Case in NonNullable<Incoming['case']>]?: (value: never) => void };
-
-/** Loaded when needed, as it costs 20 MB. */
-const livekit = () => import('livekit-server-sdk');
 
 const STATUS_MS = 2500;
 const PING_MS = 5000;
@@ -225,10 +223,8 @@ export class AgentWorker {
     if (this.#closed) return;
     const { server, asks = askingNobody, log } = this.parts;
     const question = asks();
-    const [{ AccessToken }, protocol] = await Promise.all([livekit(), import('@livekit/protocol')]);
-    const token = new AccessToken(server.key, server.secret, { ttl: 3600 });
-    token.addGrant({ agent: true });
-    const headers = { authorization: `Bearer ${await token.toJwt()}` };
+    const protocol = await import('@livekit/protocol');
+    const headers = { authorization: `Bearer ${serverToken(server, { video: { agent: true } })}` };
     const address = new URL('agent', server.url.replace(/\/*$/, '/'));
     const socket = new WebSocket(address, { headers, handshakeTimeout: REGISTER_MS, maxPayload: MOST_BYTES });
     this.#socket = socket;

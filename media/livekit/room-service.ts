@@ -8,12 +8,11 @@ import { CALL_TIMES } from '../../contracts/limits/call-times.js';
 import type { JoinClaims } from '../../contracts/ports/calls/join-tokens.js';
 import { type Ask, asked, askingNobody } from '../../contracts/ports/parts.js';
 import type { CallOptions } from '../../contracts/ports/calls/calls.js';
+import { roomToken, type ServerKey, serverToken } from './tokens.js';
 
-export interface LivekitServer {
+export interface LivekitServer extends ServerKey {
   /** `wss://…`, for agents and the room service alike. */
   readonly url: string;
-  readonly key: string;
-  readonly secret: string;
 }
 
 export interface RoomService {
@@ -43,7 +42,7 @@ const MOST_USERS = 1;
 /** Sessions' rooms have other names: the list of it is short on a server with many rooms. */
 const NO_ROOM = '-';
 /** Longer than any conversation; the server gives fresh tokens to connected participants. */
-const TOKEN_TTL = '24h';
+const AGENT_HOURS = 24;
 const NOT_FOUND = 404;
 
 /** Loaded with the first session, as it costs 20 MB. */
@@ -53,7 +52,8 @@ const failed = (cause: unknown): ServiceError => new ServiceError('transport_fai
 
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 
-type Client = () => Promise<RoomServiceClient>;
+/** What asks about all rooms, or about that one. */
+type Client = (room?: string) => Promise<RoomServiceClient>;
 
 const unlessGone = (error: unknown): undefined => {
   if ((error as { status?: unknown }).status !== NOT_FOUND) throw error;
@@ -84,12 +84,12 @@ const usersIn = (
 ): Pick<RoomService, 'rotate' | 'putOut' | 'isBack'> => ({
   async rotate(name, identity) {
     const attributes = { use: 'rejoin' satisfies JoinClaims['use'] };
-    await orFailed((await client()).updateParticipant(name, identity, { attributes }));
+    await orFailed((await client(name)).updateParticipant(name, identity, { attributes }));
   },
   async isBack(name, identity, sid) {
     const { ParticipantInfo_State: state } = await livekit();
     let isBack = false;
-    const asked = (await client()).getParticipant(name, identity);
+    const asked = (await client(name)).getParticipant(name, identity);
     await orGone(
       asked.then((user) => {
         isBack = user.state === state.ACTIVE && user.sid !== sid && !isFirst(user);
@@ -98,7 +98,7 @@ const usersIn = (
     return isBack;
   },
   async putOut(name, identity) {
-    const rooms = await client();
+    const rooms = await client(name);
     await orGone(
       rooms.getParticipant(name, identity).then(async ({ attributes }) => {
         if (isFirst({ attributes })) await rooms.removeParticipant(name, identity);
@@ -108,12 +108,17 @@ const usersIn = (
 });
 
 /** `ask`: told what came of each request. */
-export function createRoomService({ url, key, secret }: LivekitServer, ask: Ask = askingNobody): RoomService {
+export function createRoomService(server: LivekitServer, ask: Ask = askingNobody): RoomService {
+  const { url, key, secret } = server;
   const awaiting = awaitingAs(ask);
   const { orFailed, orGone } = awaiting;
-  const client: Client = async () => {
+  const askingAbout = (room?: string) => ({
+    requestTimeout: REQUEST_SECONDS,
+    token: roomToken(server, room),
+  });
+  const client: Client = async (room) => {
     const { RoomServiceClient } = await livekit();
-    return new RoomServiceClient(url, key, secret, { requestTimeout: REQUEST_SECONDS });
+    return new RoomServiceClient(url, key, secret, askingAbout(room));
   };
   return {
     ...usersIn(client, awaiting),
@@ -136,26 +141,23 @@ export function createRoomService({ url, key, secret }: LivekitServer, ask: Ask 
     },
     async dispatch(name, agentName, metadata) {
       const { AgentDispatchClient } = await livekit();
-      const agents = new AgentDispatchClient(url, key, secret, { requestTimeout: REQUEST_SECONDS });
+      const agents = new AgentDispatchClient(url, key, secret, askingAbout(name));
       await orFailed(agents.createDispatch(name, agentName, { metadata }));
     },
     async remove(name) {
       const rooms = await client();
       await orGone(rooms.deleteRoom(name));
     },
-    async agentToken(room, { identity, name }) {
-      const { AccessToken } = await livekit();
-      const token = new AccessToken(key, secret, { identity, name, ttl: TOKEN_TTL });
-      token.kind = 'agent';
-      token.addGrant({
+    agentToken(room, { identity: sub, name }) {
+      const video = {
         room,
         roomJoin: true,
         canPublish: true,
         canSubscribe: true,
         canPublishData: true,
         canUpdateOwnMetadata: true,
-      });
-      return token.toJwt();
+      };
+      return Promise.resolve(serverToken(server, { sub, name, kind: 'agent', video }, AGENT_HOURS));
     },
   };
 }

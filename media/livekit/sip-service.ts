@@ -19,6 +19,7 @@ import type {
   SipService,
 } from '../../contracts/ports/phone/sip.js';
 import type { LivekitServer } from './room-service.js';
+import { roomToken, sipToken } from './tokens.js';
 import { keepNumbers, userOf } from './sip-numbers.js';
 
 /** Requests are sent once, without failover, as a repeated one could call somebody twice. */
@@ -79,7 +80,8 @@ function keepingFailed(error: unknown): ServiceError {
   return new ServiceError('conflict', { message: `The LiveKit server does not take it: ${reasonOf(error)}` });
 }
 
-type Client = () => Promise<SipClient>;
+/** What asks about telephones, and about that room. */
+type Client = (room?: string) => Promise<SipClient>;
 
 async function keep(
   numbers: readonly SipNumber[],
@@ -105,9 +107,10 @@ async function keep(
   return new Map([...failures].map(([id, error]) => [id, keepingFailed(error)]));
 }
 
-async function callerIn(room: string, { url, key, secret }: LivekitServer): Promise<SipCaller | undefined> {
+async function callerIn(room: string, server: LivekitServer): Promise<SipCaller | undefined> {
   const [{ RoomServiceClient }, { ParticipantInfo_Kind: Kind }] = await Promise.all([livekit(), protocol()]);
-  const rooms = new RoomServiceClient(url, key, secret, ONCE);
+  const { url, key, secret } = server;
+  const rooms = new RoomServiceClient(url, key, secret, { ...ONCE, token: roomToken(server, room) });
   const all = await rooms.listParticipants(room).catch((error: unknown) => {
     throw failed(error);
   });
@@ -167,7 +170,7 @@ async function refer(
     const { identity } = (await caller) ?? {};
     if (identity === undefined) return CALLER_GONE;
     const how = { ringingTimeout: ringSeconds, timeout: ringSeconds + MORE_SECONDS };
-    await (await client()).transferSipParticipant(room, identity, targetOf(to), how);
+    await (await client(room)).transferSipParticipant(room, identity, targetOf(to), how);
     return undefined;
   } catch (error) {
     const { sipStatusCode = 0 } = error as Refused;
@@ -184,9 +187,9 @@ export function createSipService(
   agentName: string,
   ask: Ask = askingNobody,
 ): SipService {
-  const client: Client = async () => {
+  const client: Client = async (room) => {
     const { SipClient } = await livekit();
-    return new SipClient(server.url, server.key, server.secret, ONCE);
+    return new SipClient(server.url, server.key, server.secret, { ...ONCE, token: sipToken(server, room) });
   };
   return {
     keep: (numbers) => asked(ask(), () => keep(numbers, client, agentName)),

@@ -32,8 +32,8 @@ export const CARRIERS = {
   livekit: {
     transport: 'livekit',
     isLive: true,
-    // The first process that looks for lost calls continues it.
-    goesOn: { lost: 'kept', mediaLoss: 'released_if_settled' },
+    // The first process that looks for lost calls continues it; one that gets the room's job waits for a user who has not come.
+    goesOn: { lost: 'kept', mediaLoss: 'released_if_settled', unclaimed: 'released' },
   },
   /** A telephone provider's media stream. */
   phone: {

@@ -4,9 +4,10 @@
  * token is spent only once, and in time: a clock that is set, or that differs from the issuer's, must not
  * keep a client out of its call.
  */
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { createSecretKey } from 'node:crypto';
 import type { Clock } from '../../../contracts/clock.js';
 import type { JoinClaims, JoinTokens } from '../../../contracts/ports/calls/join-tokens.js';
+import { signedToken } from '../../../media/livekit/tokens.js';
 
 export interface JoinKey {
   readonly id: string;
@@ -24,15 +25,6 @@ const MOST_CHARACTERS = 4096;
 
 const isUse = (use: string | undefined): use is JoinClaims['use'] => use === 'join' || use === 'rejoin';
 
-const part = (text: string): string => Buffer.from(text).toString('base64url');
-const HEADER = part('{"alg":"HS256"}');
-
-/** A JSON Web Token (RFC 7519). The libraries for it sign in other threads, which takes twenty times as long. */
-function signed(claims: object, key: KeyObject): string {
-  const text = `${HEADER}.${part(JSON.stringify(claims))}`;
-  return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`;
-}
-
 /** What the holder of a token may do in its room, in the words of LiveKit's grants. */
 const GRANT = {
   roomJoin: true,
@@ -48,7 +40,7 @@ export function createJoinTokens({ id, secret }: JoinKey, clock: Clock): JoinTok
   const key = createSecretKey(secret, 'utf8');
   return {
     async issue({ sessionId, identity, use }, expiresAt) {
-      return signed(
+      return signedToken(
         {
           attributes: { use },
           video: { room: sessionId, ...GRANT },

@@ -25,6 +25,7 @@ import { encodeEvent, TOPICS } from '../conversations/client/events.js';
 import { Keypad } from '../conversations/client/keypad.js';
 import { withAgentInCharge } from '../conversations/recovery.js';
 import type { PhoneLine } from '../conversations/tools/tool.js';
+import type { ClosedBy } from '../conversations/closing.js';
 import { type Carrier, carrying } from './carriers.js';
 import { type CallParts, OwnedCall } from './owned-call.js';
 import { CallRegistry } from './registry.js';
@@ -100,13 +101,13 @@ class ReservedPlaces {
 
 /** Decides whether a call's room, and so its session, stays when this process leaves it. */
 class RoomConnection extends FirstConnection {
-  /** This process was taken for dead. */
-  lost = false;
+  /** This process leaves the call to another one: it was taken for dead, or stops before the user has come. */
+  isLeft = false;
   /** Whether the server answered when it was last asked for a user whose media is lost. */
   reachable = true;
 
   stays(broke: boolean): boolean {
-    return this.lost || (broke && this.isSettled);
+    return this.isLeft || (broke && this.isSettled);
   }
 }
 
@@ -126,9 +127,12 @@ class HandOver {
   }
 }
 
+/** Causes for which another process goes on in the room. */
+const LEFT: ReadonlySet<ClosedBy> = new Set(['lost', 'unclaimed']);
+
 const roomCarrier = (
   record: SessionRecord,
-  parts: CallParts,
+  parts: LivekitParts,
   connection: RoomConnection,
   handOver: HandOver,
   line: PhoneLine,
@@ -139,7 +143,12 @@ const roomCarrier = (
   activate: () => activate(record, parts),
   connected: () => connection.connected(),
   closing(cause) {
-    if (cause === 'lost') connection.lost = true;
+    connection.isLeft ||= LEFT.has(cause);
+  },
+  async release() {
+    await parts.runs.release(record.id);
+    // Nobody looks for a session without a conversation: the cluster is asked for another agent.
+    if (connection.isLeft) await parts.calls.dispatchAgent(record.id, metadataOf(record), record.expiresAt);
   },
   async endedFor(reason) {
     if (reason !== 'hangup') return reason;
@@ -331,11 +340,17 @@ export class LivekitCalls implements AgentWork {
     return waiting < Math.max(1, this.parts.places * PUBLIC_SHARE);
   }
 
-  /** Takes no more jobs, ends calls whose user has not come, and after `until` those that are left. */
+  /** Leaves calls whose user has not come to other processes, if one has room. A telephone's user is in the room already. */
+  async #leaveWaiting(): Promise<void> {
+    const cause = (await this.#isRoomSomewhere().catch(() => false)) ? 'unclaimed' : 'shutdown';
+    for (const call of this.#waiting) if (call.session.record.source !== 'phone') call.closedBy(cause);
+  }
+
+  /** Takes no more jobs, leaves calls whose user has not come to others, and ends those that are left after `until`. */
   stop(until: Promise<unknown>): Promise<void> {
     this.#stopping = true;
     this.#stopLooking();
-    for (const call of this.#waiting) call.closedBy('shutdown');
+    void this.#leaveWaiting();
     return this.#registry.stop(until);
   }
 }

@@ -24,7 +24,7 @@ export const CLOSED_BY = {
   lost: 'error',
   /** Its message is answered, or its client has left: the chat continues without it. */
   parked: 'user_hangup',
-  /** No client used the token that began it: the session continues without it. */
+  /** No client used the token that began it, or has not yet, and this process stops: the session continues without it. */
   unclaimed: 'error',
 } as const satisfies Readonly<Record<string, EndReason>>;
 

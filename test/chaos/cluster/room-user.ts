@@ -1,12 +1,20 @@
-/**
- * A user of a room of LiveKit servers, with LiveKit's own client, which comes back to its room by itself as long as it can. It types
- * what it says, and hears what the agent says.
- */
-import { AudioStream, DisconnectReason, type RemoteTrack, Room, RoomEvent } from '@livekit/rtc-node';
+/** A user of a room of LiveKit servers, with LiveKit's own client, which comes back to its room by itself as long as it can. */
+import {
+  AudioFrame,
+  AudioSource,
+  AudioStream,
+  DisconnectReason,
+  LocalAudioTrack,
+  type RemoteTrack,
+  Room,
+  RoomEvent,
+  TrackPublishOptions,
+  TrackSource,
+} from '@livekit/rtc-node';
 import { AUDIBLE, CALLER_RATE, type SessionInvite, type ShownText } from '../../fixtures/calls/caller.js';
 import type { User } from '../user.js';
 
-const WORDS = JSON.stringify({ type: 'user.message', text: 'Are you there?' });
+const FRAME = CALLER_RATE / 50;
 
 /** With these it may not come back. */
 const GOODBYES: readonly DisconnectReason[] = [
@@ -25,16 +33,21 @@ export class RoomUser implements User {
   /** When sounds of the agent were heard. */
   readonly #heard: number[] = [];
   #room = new Room();
+  #source = new AudioSource(CALLER_RATE, 1);
 
-  private constructor(private readonly url: string) {}
+  private constructor(
+    private readonly url: string,
+    /** The latest that its rooms were given. */
+    private token: string,
+  ) {}
 
   static async join({ media_url: url, token }: SessionInvite): Promise<RoomUser> {
-    const user = new RoomUser(url);
-    await user.#connect(token);
+    const user = new RoomUser(url, token);
+    await user.#connect();
     return user;
   }
 
-  async #connect(token: string): Promise<void> {
+  async #connect(): Promise<void> {
     const room = (this.#room = new Room());
     room.on(RoomEvent.Disconnected, (reason) => room === this.#room && this.#lose(reason));
     // A track that has gone meanwhile is not heard.
@@ -45,7 +58,17 @@ export class RoomUser implements User {
       const show = (text: string): void => void this.shown.push({ from, segment, text, final: true });
       reader.readAll().then(show, () => undefined);
     });
-    await room.connect(this.url, token, { autoSubscribe: true, dynacast: false });
+    await room.connect(this.url, this.token, { autoSubscribe: true, dynacast: false });
+    await this.#publish(room).catch((error: unknown) => {
+      this.drop();
+      throw error;
+    });
+  }
+
+  async #publish(room: Room): Promise<void> {
+    const track = LocalAudioTrack.createAudioTrack('microphone', this.#source);
+    const options = new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE });
+    await room.localParticipant?.publishTrack(track, options);
   }
 
   #lose(reason: DisconnectReason): void {
@@ -63,16 +86,20 @@ export class RoomUser implements User {
     return this.#heard.find((at) => at >= from);
   }
 
-  /** The message is lost without a connection. */
-  async say(): Promise<void> {
-    const options = { reliable: true, topic: 'client-event' };
-    await this.#room.localParticipant?.publishData(Buffer.from(WORDS), options);
+  async say(samples: Int16Array): Promise<void> {
+    for (let at = 0; at < samples.length; at += FRAME) {
+      const frame = new Int16Array(FRAME);
+      frame.set(samples.subarray(at, at + FRAME));
+      await this.#source.captureFrame(new AudioFrame(frame, CALLER_RATE, 1, FRAME));
+    }
+    await this.#source.waitForPlayout();
   }
 
   async rejoin(): Promise<void> {
-    const { token = '' } = this.#room;
+    this.token = this.#room.token ?? this.token;
     this.drop();
-    await this.#connect(token);
+    this.#source = new AudioSource(CALLER_RATE, 1);
+    await this.#connect();
   }
 
   hangUp(): void {
@@ -81,8 +108,12 @@ export class RoomUser implements User {
 
   /** LiveKit's client always says goodbye if it can. */
   drop(): void {
-    const room = this.#room;
+    const [room, source] = [this.#room, this.#source];
     this.#room = new Room();
-    room.disconnect().catch(() => undefined);
+    const close = (): Promise<void> => source.close();
+    room
+      .disconnect()
+      .then(close, close)
+      .catch(() => undefined);
   }
 }

@@ -1,13 +1,17 @@
 /**
  * The clock of the database is set while calls are on: NTP corrects it, or a machine wakes up. What lasts for a while is
- * measured by clocks that nobody sets.
+ * measured by clocks that nobody sets. The time of day is the database's for all processes, whatever their machines say.
  */
+import { randomBytes } from 'node:crypto';
 import t from '../../fixtures/tap.js';
+import { type Clock, systemClock } from '../../../contracts/clock.js';
+import { LIMITS } from '../../../contracts/limits.js';
 import { CALL_TIMES } from '../../../contracts/limits/call-times.js';
+import { digestOf, RelayGate, signed } from '../../../gateway/agents/calls/node-claims.js';
 import { dropDead } from '../../../storage/nodes.js';
 import { endOverdue } from '../../../storage/sessions/sweep.js';
 import { settableClock } from '../../fixtures/database/clock.js';
-import { exactly } from '../../fixtures/exactly.js';
+import { exactly, throwsExactly } from '../../fixtures/exactly.js';
 import { startRuns } from '../../fixtures/platform/session-runs.js';
 import { until } from '../../fixtures/until.js';
 
@@ -64,4 +68,40 @@ t.test('a node that dies before the clock is set back is found dead all the same
   await sql`update sessions set status = 'active', joined_at = now(), started_at = now(), owner_id = 'dead' where id = ${id}`;
   await dropDead(later);
   exactly(t, await here.takeOver(id), { record: { id, status: 'active' } });
+});
+
+/** A machine whose clock is wrong by so much. */
+const wrongBy = (ms: number): Clock => ({ ...systemClock, now: () => systemClock.now() + ms });
+
+const timeOfDay = async (): Promise<number> => {
+  const [row] = await later<[{ at: Date }]>`select now() as at`;
+  return row.at.getTime();
+};
+
+for (const minutes of [-5, 5, 24 * 60])
+  t.test(`nodes relay to one another if the clock of one is wrong by ${minutes} minutes`, async (t) => {
+    const wrong = await runsOf(t, wrongBy(minutes * 60_000));
+    const right = await runsOf(t);
+    const key = randomBytes(32);
+    for (const [from, to] of [
+      [wrong, right],
+      [right, wrong],
+    ] as const) {
+      const gate = new RelayGate({ key, installation: to.processId, clock: to.node.clock });
+      const session = { sessionId: 'sess_1', use: 'rejoin', digest: digestOf('') } as const;
+      const claims = { ...session, to: to.processId, wants: 'owner' } as const;
+      const header = signed(key, claims, from.node.clock);
+      exactly(t, gate.admit(header), claims);
+      throwsExactly(t, () => gate.admit(header), { code: 'forbidden', message: 'Used already' });
+    }
+  });
+
+t.test('the time of day is the database’s, also once that was set', async (t) => {
+  const { node } = await runsOf(t, wrongBy(300_000));
+  const isShared = async (): Promise<boolean> =>
+    Math.abs(node.clock.now() - (await timeOfDay())) < LIMITS.node.clockMs;
+  t.ok(await isShared());
+  t.teardown(() => setClock(0));
+  await setClock(-HOUR);
+  await until('it is known', isShared);
 });

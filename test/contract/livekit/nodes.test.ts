@@ -253,6 +253,13 @@ const CASES: Readonly<Record<string, (t: Test, pair: Pair) => Promise<void>>> = 
     const { invite, user } = await meet(first, silent);
     const leaving = (await ownerOf(pair, invite)) === first.base ? first : second;
     const staying = leaving === first ? second : first;
+    const waiting = await until('a call waits there for its user', async () => {
+      const { body } = await ask(first, silent);
+      const invited = body as unknown as Invite;
+      if ((await ownerOf(pair, invited)) === leaving.base) return invited;
+      await end(first, [invited]);
+      return undefined;
+    });
     gateways.delete(leaving);
     leaving.kill('SIGTERM');
     await until(
@@ -261,6 +268,14 @@ const CASES: Readonly<Record<string, (t: Test, pair: Pair) => Promise<void>>> = 
     );
     const next = await meet(staying, silent);
     t.equal(await ownerOf(pair, next.invite), staying.base);
+    await until(
+      'the other one waits for that user',
+      async () => (await ownerOf(pair, waiting)) === staying.base,
+    );
+    const late = await RealUser.enter(waiting);
+    await answered(late, staying, waiting);
+    await late.leave();
+    t.equal((await endedAt(staying, waiting)).ended_reason, 'hangup');
     await answered(user, staying, invite);
     await user.leave();
     t.equal((await endedAt(staying, invite)).ended_reason, 'hangup');

@@ -11,7 +11,7 @@ const TABLE: Readonly<Partial<Record<ClosedBy, string>>> = {
   mediaLoss: 'released  released  ends      ends      ends      released',
   connecting: 'ends     ends      released  ends      ends      ends    ',
   lost: '     kept      kept      kept      kept      kept      kept    ',
-  unclaimed: 'kept      ends      ends      ends      ends      kept    ',
+  unclaimed: 'kept      released  ends      ends      ends      kept    ',
   parked: '   ends      ends      ends      ends      released  ends    ',
   shutdown: ' ends      ends      ends      ends      released  ends    ',
 };

@@ -266,6 +266,60 @@ t.test(
   },
 );
 
+const OTHER = {
+  ...{ id: 'there', installation: 'there', url: 'http://there', version: '1', ageMs: 0, alive: true },
+  ...{ calls: 0, places: 8, draining: false, load: 0, callCost: 0.1 },
+  ...{ startedAt: new Date(0), seenAt: new Date(0) },
+};
+
+t.test('a LiveKit call whose user has not come is left to another process by one that stops', async (t) => {
+  const process = new Process();
+  const stays = new Map<string, RoomOpening['stays']>();
+  const calls = new LivekitCalls({
+    ...process.parts,
+    runs: {
+      ...process.parts.runs,
+      unowned: (id) => Promise.resolve(session(id)),
+      lost: () => Promise.resolve([]),
+    },
+    ...{
+      places: 8,
+      nodeId: 'here',
+      nodes: { list: () => Promise.resolve([OTHER]) },
+      telephones: NONE,
+      loadOf,
+    },
+    calls: {
+      openRoomCall({ sessionId }, _joinBy, how) {
+        stays.set(sessionId, how?.stays);
+        return process.open();
+      },
+      removeRoom: () => Promise.resolve(),
+      async dispatchAgent(id, metadata) {
+        process.told.push(`dispatch ${id} ${metadata}`);
+      },
+    },
+  });
+  for (const id of ['comes', 'waits']) {
+    const job = { id, room: id, metadata: JSON.stringify({ agent: 'Bakery', source: 'api_key' }) };
+    t.ok(calls.offered(job));
+    void calls.assigned(job, { url: 'ws://cluster', token: id });
+    await process.pass(0);
+  }
+  process.opened[0]?.events.push({ kind: 'connected' });
+  await process.pass(0);
+  process.told.length = 0;
+  const stopping = calls.stop(new Deadline(process.clock, 10_000).passed);
+  await process.pass(300);
+  const metadata = JSON.stringify({ agent: 'Ann', source: 'api_key' });
+  t.strictSame(process.told, ['release waits', `dispatch waits ${metadata}`]);
+  t.equal(stays.get('waits')?.(false), true, 'its room is not removed');
+  await process.pass(9700);
+  await process.pass(300);
+  await stopping;
+  t.equal(process.told.at(-1), 'end as error comes', 'who has come is served to the end');
+});
+
 t.test('a LiveKit call whose process has died continues here, in the same room', async (t) => {
   const process = new Process();
   let stays: RoomOpening['stays'];
