@@ -195,6 +195,22 @@ t.test('a slow tool in a written answer gets no filler', async (t) => {
   t.strictSame(waited(false), []);
 });
 
+t.test('tools that answer at once bring no filler before the answer has taken a moment', async (t) => {
+  const heardLate = () =>
+    new Steps().type('Count.', false).voice(true).voice(false).pass(5000).final('Stop.');
+  const called = (ms: number) => heardLate().job('acted').pass(ms).job('returned');
+  t.strictSame(heardLate().pass(TIMES.fillerLeastMs).took('fill'), ['fill 2'], 'the user has waited');
+  const fast = called(1);
+  t.strictSame(fast.pass(TIMES.fillerLeastMs - 2).took('fill'), []);
+  t.strictSame(fast.pass(1).took('fill'), ['fill 2'], 'as soon as without tools');
+  const slow = heardLate()
+    .pass(TIMES.fillerLeastMs - 2)
+    .job('acted')
+    .pass(TIMES.fillerMs - 1);
+  t.strictSame(slow.took('fill'), []);
+  t.strictSame(slow.job('returned').took('fill'), ['fill 2'], 'at once behind slower ones');
+});
+
 const voiceless = (job: number): AgentEvent => ({ type: 'failed', job, by: 'speech' });
 
 /** Jobs that the agent begins by itself: nobody waits for them. */
