@@ -335,7 +335,10 @@ const IDENTITY = {
   name: Type.String(),
 };
 export const TIMES = { created_at: Moment, updated_at: Moment };
-export const TIMES_EXAMPLE = { created_at: '2026-01-01T12:00:00.000Z', updated_at: '2026-01-01T12:00:00.000Z' };
+export const TIMES_EXAMPLE = {
+  created_at: '2026-01-01T12:00:00.000Z',
+  updated_at: '2026-01-01T12:00:00.000Z',
+};
 
 export const ScenarioEntity = Type.Object(
   {
