@@ -378,6 +378,27 @@ t.test(
   },
 );
 
+t.test('what was owed before a draft that comes to nothing is owed still', async (t) => {
+  const foreseen = (steps: Steps, text: string): Steps => steps.send({ type: 'foreseen', span: 1, text });
+  const owing = () => new Steps({ drafts: true }).type('Hello').voice(true).guess('but I also want');
+  const cutOff = () =>
+    new Steps({ drafts: true }).answering().voice(true).guess('I want tea').guess('I want tea');
+  const ends: Readonly<Record<string, (steps: Steps) => Steps>> = {
+    'the voice goes on': (steps) => foreseen(steps, '').voice(false).final('').pass(5000),
+    'the final transcript has no words': (steps) => steps.voice(false).final('').pass(5000),
+    'the voice never ends': (steps) => steps.guess('...').pass(70_000),
+  };
+  for (const [what, end] of Object.entries(ends))
+    for (const [cause, begin] of Object.entries({ turn: owing, continue: cutOff })) {
+      const drafted = foreseen(begin().guess('okay'), 'okay');
+      t.equal(drafted.took('reply').at(-1), 'reply 2 turn aloud okay', 'a draft');
+      t.strictSame(end(drafted).took('reply'), [`reply 3 ${cause} aloud`], `${what}: ${cause}`);
+    }
+  const interrupted = foreseen(owing().guess('okay'), 'okay').send({ type: 'interrupt' });
+  interrupted.took();
+  t.strictSame(interrupted.voice(false).final('').pass(5000).took('reply'), [], 'on purpose: nothing is');
+});
+
 t.test('a draft without words leaves its turn in the record, unanswered', async (t) => {
   const steps = new Steps({ drafts: true }).say('I need a room.').job('ended').pass(5000);
   t.strictSame(steps.took('reply', 'sure', 'message', 'excuse'), [

@@ -8,7 +8,7 @@ import { shortOrLong } from '../../../fixtures/long.js';
 
 const WALKS = shortOrLong(200, 100_000);
 /** Walks of the long form that broke, and are in the short one since. */
-const BROKE = [780, 1106, 1111, 1151, 1520];
+const BROKE = [780, 1106, 1111, 1151, 1520, 8234];
 const SEEDS = [...Array.from({ length: WALKS }, (_, at) => at + 1), ...BROKE.filter((seed) => seed > WALKS)];
 const STEPS = 60;
 /** Most broken walks that a failure shows. */
