@@ -162,6 +162,10 @@ export class AgentSession implements SeatsHost, SessionState, NewsHost {
     if (this.#enter) this.#over({ code: 1000, reason: 'its client has not connected' });
   }
 
+  note(names: readonly string[]): void {
+    this.#updates.note(names);
+  }
+
   #back(): void {
     this.#stopWaitingForReturn();
     this.call?.back();

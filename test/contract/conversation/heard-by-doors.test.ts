@@ -21,8 +21,8 @@ t.teardown(letGo);
 const { talks } = await Talks.shared(t);
 const { model, gateway } = talks;
 
-/** Twelve sentences of about a second each. */
-const COUNTED = Array.from({ length: 12 }, (_, index) => `Here is number ${index + 10} now.`).join(' ');
+/** Sentences of about a second each: more than are heard, however late a busy machine notices the interruption. */
+const COUNTED = Array.from({ length: 60 }, (_, index) => `Here is number ${index + 10} now.`).join(' ');
 const [GREETING, ANSWERED] = ['Hello there.', 'Stopped.'];
 model.answer((messages) => (said(messages).includes('Count') ? COUNTED : ANSWERED));
 
