@@ -65,7 +65,10 @@ const realtime =
     const samples = (response?: unknown): Int16Array =>
       codecFor(LINES[output]).decode(client.audio(response));
     const truncate = async (): Promise<string[]> => {
-      const { response_id: response, item_id: item } = client.of('response.output_audio.delta').at(-1)!;
+      // The second one, behind the greeting: by now the next answer may have begun as well.
+      const deltas = client.of('response.output_audio.delta');
+      const [, response] = [...new Set(deltas.map(({ response_id: id }) => id))];
+      const { item_id: item } = deltas.find(({ response_id: id }) => id === response)!;
       const played = { item_id: item, content_index: 0, audio_end_ms: PLAYED_MS };
       client.send({ type: 'conversation.item.truncate', ...played });
       await client.next('conversation.item.truncated');
