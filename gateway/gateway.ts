@@ -301,6 +301,34 @@ const followModels = (
     },
   });
 
+/** What a gateway does for itself beside serving: it warms models, watches its parts and its storage, and follows the supervisor. */
+function startUpkeep(
+  config: Config,
+  resources: Resources,
+  parts: GatewayParts,
+  health: Health,
+  log: Log,
+): { storageFull(): void; stop(): void } {
+  const { children, database } = parts;
+  const stopWarming = warmModels(parts, resources, log);
+  const stopWatching = children.watch(health, { database, part: databasePart(config) });
+  const storage = watchStorage({ health, database, dataDir: config.dataDir, clock, log });
+  const stopChecks = checkParts(config, parts, resources, log);
+  const stopFollowing = followModels(config, parts, resources, log);
+  const stopCollecting = collectHere(clock);
+  return {
+    storageFull: () => storage.full(),
+    stop() {
+      stopCollecting();
+      stopChecks();
+      stopFollowing();
+      stopWarming();
+      stopWatching();
+      storage.stop();
+    },
+  };
+}
+
 /** With the models that the supervisor has told of since this process was given its resources. */
 async function asToldNow(config: Config, resources: Resources): Promise<readonly [Config, Resources]> {
   const told = await readEngines(resources.runtimeFolder);
@@ -320,20 +348,9 @@ export async function startGateway(
   const health = new Health(['database', ...children.needed], clock, log);
   const metrics = metricsOf(parts, health);
   const figures = shareFigures({ metrics, keeper: parts.keeper, clock, log, peers: resources.peers ?? [] });
-  const stopWarming = warmModels(parts, resources, log);
-  const { database } = parts;
-  const stopWatching = children.watch(health, { database, part: databasePart(config) });
-  const storage = watchStorage({ health, database, dataDir: config.dataDir, clock, log });
-  const stopChecks = checkParts(config, parts, resources, log);
-  const stopFollowing = followModels(config, parts, resources, log);
-  const stopCollecting = collectHere(clock);
+  const upkeep = startUpkeep(config, resources, parts, health, log);
   const letGo = (): Promise<void> => {
-    stopCollecting();
-    stopChecks();
-    stopFollowing();
-    stopWarming();
-    stopWatching();
-    storage.stop();
+    upkeep.stop();
     figures.close();
     return closeParts(parts);
   };
@@ -350,7 +367,7 @@ export async function startGateway(
     scraping: { keys: identity.keys, token: config.metricsToken, figures: figures.read },
     partReports: figures.partReports,
     load: { thresholds: { loopDelayMs: config.shedDelayMs } },
-    storageFull: () => storage.full(),
+    storageFull: upkeep.storageFull,
   }).catch(async (error: unknown) => {
     await letGo();
     throw error;

@@ -151,30 +151,20 @@ const unlessWords = (cause: Cause) =>
     },
   });
 
-const agent = parts.createStateConfig({
-  initial: 'opening',
+/** Nobody answers: the user has the floor. */
+const floor = parts.createStateConfig({
+  initial: 'idle',
   states: {
-    opening: {
-      always: [
-        {
-          guard: { type: 'opens', params: 'fixed' },
-          target: 'working',
-          actions: [counts('greeting'), 'greet'],
-        },
-        { guard: { type: 'opens', params: 'prompt' }, target: 'working', actions: asks('opener') },
-        { target: 'idle' },
-      ],
-    },
     idle: {
       id: 'idle',
       entry: { type: 'show', params: 'listening' },
       always: [
         {
           guard: and(['isWarningDue', 'isUserQuiet']),
-          target: 'working',
+          target: '#working',
           actions: [counts('warning'), 'warn'],
         },
-        { guard: and(['isUntold', 'isUserQuiet']), target: 'working', actions: asks('news') },
+        { guard: and(['isUntold', 'isUserQuiet']), target: '#working', actions: asks('news') },
         {
           guard: and(['isSilenceOver', 'saysGoodbye']),
           target: '#hangingUp',
@@ -186,16 +176,16 @@ const agent = parts.createStateConfig({
         ...DRAFTS,
         turnOver: [
           { guard: 'isAgreement', actions: AGREE },
-          { guard: 'hasWords', target: 'working', actions: ANSWER },
+          { guard: 'hasWords', target: '#working', actions: ANSWER },
           {
             guard: and(['isLost', 'isLastFailure']),
             target: '#apologising',
             actions: ['noteDeaf', 'message', ...APOLOGISE],
           },
           { guard: 'isLost', target: '#excusing', actions: NOT_UNDERSTOOD },
-          { guard: 'asksAgain', target: 'working', actions: ASK_AGAIN },
+          { guard: 'asksAgain', target: '#working', actions: ASK_AGAIN },
         ],
-        typed: { target: 'working', actions: ANSWER_TYPED },
+        typed: { target: '#working', actions: ANSWER_TYPED },
         activity: { target: 'idle', reenter: true },
         voice: { target: 'idle', reenter: true },
       },
@@ -208,7 +198,7 @@ const agent = parts.createStateConfig({
           },
           {
             guard: and(['reengages', 'isUserQuiet']),
-            target: 'working',
+            target: '#working',
             actions: ['noteReengaged', ...asks('reengage')],
           },
           { target: 'idle', reenter: true },
@@ -219,6 +209,26 @@ const agent = parts.createStateConfig({
     owing: { id: 'owing', ...unlessWords('turn') },
     /** Words that seemed certain interrupted the agent. It continues if there were none after all. */
     cutOff: { id: 'cutOff', ...unlessWords('continue') },
+    /** Where a draft began that came to nothing: what was owed before it is owed still. */
+    undrafted: { id: 'undrafted', type: 'history' },
+  },
+});
+
+const agent = parts.createStateConfig({
+  initial: 'opening',
+  states: {
+    opening: {
+      always: [
+        {
+          guard: { type: 'opens', params: 'fixed' },
+          target: 'working',
+          actions: [counts('greeting'), 'greet'],
+        },
+        { guard: { type: 'opens', params: 'prompt' }, target: 'working', actions: asks('opener') },
+        { target: 'floor' },
+      ],
+    },
+    floor,
     /** The agent has said goodbye while the user made a sound. The call ends unless that has words. */
     parting: {
       id: 'parting',

@@ -1,7 +1,7 @@
 /**
  * The draft: an answer that is made during endpointing, or from the short pause on that may become the end, so that the silence costs no
  * time. It is not played, and no tool runs for it, before the turn has ended with the words that it answers; if the user makes a sound,
- * goes on, or turns out to have said something else, it is discarded.
+ * goes on, or turns out to have said something else, it is discarded, and what was owed before it is owed still.
  */
 import { and, not } from 'xstate';
 import { parts } from './parts.js';
@@ -18,37 +18,37 @@ export const drafting = parts.createStateConfig({
   id: 'drafting',
   initial: 'alive',
   on: {
-    voice: { guard: 'isActive', target: '#idle' },
-    foreseen: { guard: 'isUnforeseen', target: '#idle' },
+    voice: { guard: 'isActive', target: '#undrafted' },
+    foreseen: { guard: 'isUnforeseen', target: '#undrafted' },
     overlap: [
       { guard: and([OTHERWISE, 'isDraftable']), ...AGAIN, actions: DRAFT },
-      { guard: OTHERWISE, target: '#idle' },
+      { guard: OTHERWISE, target: '#undrafted' },
     ],
     turnOver: [
       { guard: 'hasWords', target: '#working', actions: ANSWER },
       { guard: 'asksAgain', target: '#working', actions: ASK_AGAIN },
-      { target: '#idle' },
+      { target: '#undrafted', actions: 'endTurn' },
     ],
     typed: { target: '#working', actions: ANSWER_TYPED },
-    interrupt: { target: '#idle' },
+    interrupt: { target: '#idle', actions: 'closeTurn' },
   },
   states: {
     alive: {
       initial: 'pending',
       on: {
-        voice: { guard: 'isActive', target: '#idle', actions: 'cancel' },
-        foreseen: { guard: 'isUnforeseen', target: '#idle', actions: 'cancel' },
+        voice: { guard: 'isActive', target: '#undrafted', actions: 'cancel' },
+        foreseen: { guard: 'isUnforeseen', target: '#undrafted', actions: 'cancel' },
         overlap: [
           { guard: and([OTHERWISE, 'isDraftable']), ...AGAIN, actions: REDRAFT },
-          { guard: OTHERWISE, target: '#idle', actions: 'cancel' },
+          { guard: OTHERWISE, target: '#undrafted', actions: 'cancel' },
         ],
         turnOver: [
           { guard: 'hasWords', target: '#working', actions: ['cancel', ...ANSWER] },
           { guard: 'asksAgain', target: '#working', actions: ['cancel', ...ASK_AGAIN] },
-          { target: '#idle', actions: 'cancel' },
+          { target: '#undrafted', actions: ['cancel', 'endTurn'] },
         ],
         typed: { target: '#working', actions: ['cancel', ...ANSWER_TYPED] },
-        interrupt: { target: '#idle', actions: 'cancel' },
+        interrupt: { target: '#idle', actions: ['cancel', 'closeTurn'] },
         failed: { guard: 'isCurrent', target: 'broken', actions: 'noteFailedPart' },
         ended: { guard: 'isCurrent', target: 'empty' },
       },

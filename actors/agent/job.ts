@@ -156,12 +156,13 @@ const speaking = parts.createStateConfig({
 });
 
 /** Its tools have answered: the job itself is waited for again, if anybody does. */
-const RETURNED = {
-  returned: [
-    { guard: and(['isCurrent', 'isAwaited']), target: 'patient' },
-    { guard: 'isCurrent', target: 'young' },
-  ],
-} as const;
+const RETURNED = { returned: { guard: 'isCurrent', target: 'young' } } as const;
+
+/** How long the job has run: its tools change nothing about that, however fast they answer. */
+const age = parts.createStateConfig({
+  initial: 'new',
+  states: { new: { after: { fillerLeast: 'old' } }, old: { id: 'old' } },
+});
 
 /**
  * The lines that fill a long wait for an answer, whatever takes long, and a long silence in the middle of it; in a job that the agent
@@ -175,7 +176,7 @@ const filler = parts.createStateConfig({
     dry: { guard: and(['isCurrent', 'isAwaited']), target: '.dried' },
   },
   states: {
-    young: { on: CALLED, after: { fillerLeast: { guard: 'isAwaited', target: 'patient' } } },
+    young: { on: CALLED, always: { guard: and(['isOld', 'isAwaited']), target: 'patient' } },
     /** The user has waited for long, or soon will have. */
     patient: {
       on: CALLED,
@@ -250,6 +251,7 @@ export const working = parts.createStateConfig({
         },
       },
     },
+    age,
     filler,
     /** Whether the user has asked something to be answered after the job has ended. */
     question: {

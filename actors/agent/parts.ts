@@ -135,6 +135,7 @@ export const parts = setup({
     isThinking: stateIn('#thinking'),
     isFlowing: stateIn('#flowing'),
     hasWaited: stateIn('#waited'),
+    isOld: stateIn('#old'),
     /** The job's answer may be filled, and somebody waits for it. */
     isAwaited: ({ context }) => mayFill(context) && isAwaited(context),
     isLastFailure: ({ context }) => isLastFailure(context),

@@ -128,3 +128,23 @@ export function valueAt(fields: PlainObject, path: string): unknown {
   }
   return value;
 }
+
+/** The objects on the way to the options of a table. */
+const parentsIn = ofTable(
+  (rows) =>
+    new Set(
+      Object.keys(rows).flatMap((path) => {
+        const steps = path.split('.');
+        return steps.slice(1).map((_, at) => steps.slice(0, at + 1).join('.'));
+      }),
+    ),
+);
+
+/** Paths of what is requested and has no row in the table. */
+export const unlistedOptions = (fields: PlainObject, rows: OptionRows, below = ''): readonly string[] =>
+  Object.entries(fields).flatMap(([name, value]) => {
+    const path = `${below}${name}`;
+    if (Object.hasOwn(rows, path) || isUnset(value)) return [];
+    const isParent = isPlainObject(value) && parentsIn(rows).has(path);
+    return isParent ? unlistedOptions(value, rows, `${path}.`) : [path];
+  });

@@ -1,4 +1,4 @@
-/** Tests of agents on the wire: scenarios and suites (docs/contract/platform.md 6.12). */
+/** Tests of agents on the wire: scenarios (docs/contract/platform.md 6.12). */
 import { LANGUAGES } from '../speech/languages.js';
 import { LIMITS } from '../limits.js';
 import { leaf, Moment, strict, text, whole } from './shapes.js';
@@ -262,7 +262,8 @@ export const ScenarioCreation = strict(
 );
 export type ScenarioCreation = Static<typeof ScenarioCreation>;
 
-const SHOWN = { agent_id: readOnly.own, created_at: readOnly.text, updated_at: readOnly.text };
+/** Fields that changes may repeat as reads show them. */
+export const SHOWN = { agent_id: readOnly.own, created_at: readOnly.text, updated_at: readOnly.text };
 
 export const ScenarioChange = strict(
   {
@@ -333,8 +334,11 @@ const IDENTITY = {
   agent_id: Type.String(),
   name: Type.String(),
 };
-const TIMES = { created_at: Moment, updated_at: Moment };
-const TIMES_EXAMPLE = { created_at: '2026-01-01T12:00:00.000Z', updated_at: '2026-01-01T12:00:00.000Z' };
+export const TIMES = { created_at: Moment, updated_at: Moment };
+export const TIMES_EXAMPLE = {
+  created_at: '2026-01-01T12:00:00.000Z',
+  updated_at: '2026-01-01T12:00:00.000Z',
+};
 
 export const ScenarioEntity = Type.Object(
   {
@@ -356,46 +360,5 @@ export const ScenarioEntity = Type.Object(
     examples: [
       { scenario_id: 'scn_5f0c8a1b2c3d4e5f60718293', ...DEFAULTS, ...SCENARIO_EXAMPLE, ...TIMES_EXAMPLE },
     ],
-  },
-);
-
-const ScenarioIds = Type.Array(text({ min: 1, max: session.agentId }), {
-  minItems: 1,
-  maxItems: limits.perRun,
-  description: 'Scenarios of this agent, in the order in which they are shown.',
-});
-
-const SUITE_EXAMPLE = {
-  agent_id: 'agent_5f0c8a1b2c3d4e5f60718293',
-  name: 'Before a release',
-  scenario_ids: ['scn_5f0c8a1b2c3d4e5f60718293'],
-};
-
-export const SuiteCreation = strict(
-  { agent_id: text({ min: 1, max: session.agentId }), name: text(limits.name), scenario_ids: ScenarioIds },
-  { examples: [SUITE_EXAMPLE] },
-);
-
-export const SuiteChange = strict(
-  {
-    name: Type.Optional(text(limits.name)),
-    scenario_ids: Type.Optional(ScenarioIds),
-    suite_id: readOnly.own,
-    ...SHOWN,
-  },
-  { examples: [{ name: 'Nightly' }] },
-);
-
-export const SuiteEntity = Type.Object(
-  {
-    suite_id: Type.String(),
-    agent_id: Type.String(),
-    name: Type.String(),
-    scenario_ids: Type.Array(Type.String()),
-    ...TIMES,
-  },
-  {
-    title: 'Suite',
-    examples: [{ suite_id: 'suite_5f0c8a1b2c3d4e5f60718293', ...SUITE_EXAMPLE, ...TIMES_EXAMPLE }],
   },
 );

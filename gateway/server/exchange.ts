@@ -7,7 +7,6 @@
  * (docs/contract/limits.md: first byte, SSE connection.)
  */
 import { ServiceError, toServiceError } from '../../contracts/errors.js';
-import { LIMITS } from '../../contracts/limits.js';
 import { ownedBy, type Owner } from '../../contracts/owner.js';
 import type { Arrival, ReplyHead } from './adapters/adapter.js';
 import { networkOf } from './client-address.js';
@@ -32,6 +31,7 @@ import {
   STALL_MS,
 } from './reply-body.js';
 import { closesConnection, errorHeaders, replyHead } from './reply-head.js';
+import { ReplyDeadline } from './reply-deadline.js';
 import type { ExchangeHost } from './exchange-host.js';
 import { offeredProtocols } from './handshake.js';
 import { allowHeader, parametersOf, SOCKET, unknownPath, type Endpoint, type Match } from './router.js';
@@ -57,7 +57,7 @@ export class Exchange {
   #interrupt: ((error: Error) => void) | undefined;
   #wakeWriter: (() => void) | undefined;
   #writes: GatheredWrites | undefined;
-  #cancelDeadline: () => void = () => undefined;
+  readonly #deadline: ReplyDeadline;
   #evicted = false;
   #ended = false;
 
@@ -82,6 +82,7 @@ export class Exchange {
     );
     arrival.body?.charge(this.#memory.share('body'), edge.bodyTurns.of(this.#memory));
     this.#since = edge.clock.monotonic();
+    this.#deadline = new ReplyDeadline(edge.clock, this.#since, arrival.body, (error) => this.#stop(error));
     this.#dialect = edge.system;
   }
 
@@ -105,7 +106,7 @@ export class Exchange {
       this.#writes?.writable();
       this.#wakeWriter?.();
     };
-    this.#awaitFirstByte(LIMITS.http.firstByteMs);
+    this.#deadline.awaitFirstByte();
     try {
       const reply = await this.#answer();
       if (reply) await this.#send(reply);
@@ -113,7 +114,7 @@ export class Exchange {
       await this.#fail(error);
     } finally {
       this.#ended = true;
-      this.#cancelDeadline();
+      this.#deadline.cancel();
       this.#place.leave();
       this.arrival.body?.forget();
       this.#memory.close();
@@ -187,7 +188,7 @@ export class Exchange {
     const { holder } = this.#memory;
     await this.#race(this.edge.sockets.door.pass(decision, holder));
     this.#status = 101;
-    this.#cancelDeadline();
+    this.#deadline.cancel();
     this.edge.sockets.open(this.arrival, decision, offered, this.#request, holder);
     return undefined;
   }
@@ -239,7 +240,7 @@ export class Exchange {
       let { chunk, next } = await this.#race(openingOf(iterator, isEvents));
       if (!next) return await this.#sendWhole(head, chunk);
       this.#mark(head.status);
-      if (isEvents) this.#cancelDeadline = this.#capConnection();
+      if (isEvents) this.#deadline.capConnection();
       for (let flowing = writes.begin(head, chunk); ; flowing = writes.write(chunk)) {
         this.edge.metrics.sent(chunk.length);
         if (!flowing) await this.#writable();
@@ -355,27 +356,9 @@ export class Exchange {
     this.#interrupt?.(error);
   }
 
-  #awaitFirstByte(ms: number): void {
-    this.#cancelDeadline = this.edge.clock.after(ms, () => this.#firstByteIsLate());
-  }
-
-  /** The time that the client takes to send its body does not count. */
-  #firstByteIsLate(): void {
-    const { body } = this.arrival;
-    if (body?.arriving) return this.#awaitFirstByte(LIMITS.http.firstByteMs);
-    const waited = this.edge.clock.monotonic() - (body?.endedAt ?? this.#since);
-    if (waited < LIMITS.http.firstByteMs) return this.#awaitFirstByte(LIMITS.http.firstByteMs - waited);
-    this.#stop(new ServiceError('first_byte_timeout'));
-  }
-
-  #capConnection(): () => void {
-    const expired = new ServiceError('connection_expired');
-    return this.edge.clock.after(LIMITS.http.connectionMs, () => this.#stop(expired));
-  }
-
   /** Records that the first byte is about to be sent. */
   #mark(status: number): void {
-    this.#cancelDeadline();
+    this.#deadline.cancel();
     this.#status = status;
     this.#firstByte = this.edge.clock.monotonic() - this.#since;
   }

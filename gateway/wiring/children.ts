@@ -9,7 +9,8 @@ import type { Database } from '../../storage/postgres/database.js';
 import { type RoleName, type RoleRow, ROLES, type RoleSockets } from './roles.js';
 import type { Health } from '../server/system/health.js';
 import type { Metrics } from '../server/system/metrics.js';
-import type { LostHow, WaitOf } from '../../processes/caller/link.js';
+import type { WaitOf } from '../../processes/caller/child-load.js';
+import type { LostHow } from '../../processes/caller/link.js';
 import { RESTART_CAUSES } from '../../processes/restarts.js';
 import { childPart } from './parts.js';
 

@@ -88,6 +88,28 @@ const callingLimitsOf = (config: PlatformOptions['config']): CallingLimits => ({
   atOnce: config.phoneCallsAtOnce ?? null,
 });
 
+/** Knowledge sources, found by their words, and by meaning where a model for that is set. */
+async function openKnowledge(options: PlatformOptions) {
+  const { sql, asked } = options.database;
+  const { ids, clock, log } = options;
+  const meaning = await openMeaning(options);
+  const words = createKnowledge({ sql: asked, ids, model: meaning?.model, wrote: meaning?.wake });
+  const stopKeeping = repeat(
+    clock,
+    KEEP_WORDS_MS,
+    () => keepWords(sql),
+    (error) => log.warn(whyOf(error), 'could not keep the words of knowledge sources'),
+  );
+  return {
+    knowledge: { ...words, ...meaning?.search(words) },
+    mostPassages: meaning?.mostPassages,
+    async stop(): Promise<void> {
+      stopKeeping();
+      await meaning?.stop();
+    },
+  };
+}
+
 /**
  * `agents`, `versions` and `knowledge` are the ports of conversations as well (`WebhookSecrets`, `PublishedAgents`,
  * `KnowledgeSearch`). Errors: `StorageFailure` for the installation's secret, an Error for OUTBOUND_ALLOW.
@@ -110,14 +132,7 @@ export async function openPlatform(options: PlatformOptions) {
   const agents = createAgents({ sql: asked, ids, secrets });
   const webhooks = { outbound, secrets: agents, vocabulary: config.vocabulary, clock };
   const transfers = await createTransfers(database, ids);
-  const meaning = await openMeaning(options);
-  const words = createKnowledge({ sql: asked, ids, model: meaning?.model, wrote: meaning?.wake });
-  const stopKeeping = repeat(
-    clock,
-    KEEP_WORDS_MS,
-    () => keepWords(sql),
-    (error) => log.warn(whyOf(error), 'could not keep the words of knowledge sources'),
-  );
+  const { knowledge, mostPassages, stop: stopKnowledge } = await openKnowledge(options);
   const sendToWebhook: PlatformParts['sendToWebhook'] = async (posted) =>
     (await send(posted, webhooks)).answer;
   return {
@@ -144,15 +159,14 @@ export async function openPlatform(options: PlatformOptions) {
     plans,
     versions: createVersions({ sql: asked, cache, plans }),
     tools: createTools({ sql: asked, ids, secrets }),
-    knowledge: { ...words, ...meaning?.search(words) },
-    mostPassages: meaning?.mostPassages,
+    knowledge,
+    mostPassages,
     numbers: createPhoneNumbers({ sql: asked, ids, secrets }),
     placed: createPlacedCalls({ sql, asked, ids, limits: callingLimitsOf(config) }),
     transfers,
     async stop(): Promise<void> {
-      stopKeeping();
       transfers.stop();
-      await meaning?.stop();
+      await stopKnowledge();
       documents.stop();
       await tokens.stop();
     },

@@ -105,25 +105,22 @@ function openAnalyses({ config, database, platform, keeper, clock, log }: Sessio
   });
 }
 
-export async function openSessions(options: SessionOptions): Promise<OpenSessions> {
-  const { config, database, platform, processId, node, ids, clock, log } = options;
+const openRuns = ({ config, database, platform, processId, node, clock, log }: SessionOptions) =>
+  createSessionRuns({
+    ...{ database, processId, node, clock, log },
+    plans: platform.plans,
+    keptDays: config,
+    callsPerWorkspace: config.callsPerWorkspace ?? null,
+  });
+
+/** What sessions of every kind are made with. */
+function sessionParts(options: SessionOptions, runs: SessionRuns) {
+  const { config, database, platform, ids, clock, log } = options;
   const { sql, asked, callers } = database;
   const { keys, tokens, speech, languages, numbers, placed, plans, shortNumbers } = platform;
   const { vocabulary, publicSessionsPerAddress: perAddress, publicSessionsPerAgent: perAgent } = config;
-  const { callsPerWorkspace = null } = config;
-  const runs = await createSessionRuns({
-    database,
-    processId,
-    node,
-    plans,
-    clock,
-    log,
-    keptDays: config,
-    callsPerWorkspace,
-  });
-  const { deliveries, watch } = await openDeliveries(options);
-  const analyses = openAnalyses(options);
-  const parts = {
+  const { callsPerWorkspace = null, prices } = config;
+  return {
     keys,
     numbers,
     placed,
@@ -134,14 +131,7 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     vocabulary,
     runs,
     agents: platform.versions,
-    sessions: createSessions({
-      sql,
-      asked,
-      ids,
-      plans,
-      callsPerWorkspace,
-      prices: config.prices,
-    }),
+    sessions: createSessions({ sql, asked, ids, plans, callsPerWorkspace, prices }),
     limits: createPublicLimits({ sql: callers, perAddress, perAgent }),
     refusals: createRefusalLimit(clock),
     admission: options.admission,
@@ -156,11 +146,18 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     clock,
     log,
   };
+}
+
+export async function openSessions(options: SessionOptions): Promise<OpenSessions> {
+  const runs = await openRuns(options);
+  const { deliveries, watch } = await openDeliveries(options);
+  const analyses = openAnalyses(options);
+  const parts = sessionParts(options, runs);
   return {
     runs,
     sessions: parts.sessions,
     phone: phoneSessions(parts),
-    sockets: socketSessions({ ...parts, ids }),
+    sockets: socketSessions({ ...parts, ids: options.ids }),
     routes: (transport) => [
       ...sessionRoutes({ ...parts, transport }),
       ...chatRoutes({ ...parts, transport }),

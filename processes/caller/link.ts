@@ -17,10 +17,11 @@ import type { JobCall } from './call.js';
 import { Channel } from '../channel/channel.js';
 import { OutboundCredit } from '../channel/credit.js';
 import { errorFromWire } from '../errors.js';
-import { isCount, KIND, PROTOCOL_VERSION, type ChannelFrame, type Waits } from '../channel/frames.js';
+import { isCount, KIND, PROTOCOL_VERSION, type ChannelFrame } from '../channel/frames.js';
 import { type Restarts, restartsOf } from '../restarts.js';
 import type { Log } from '../../contracts/log.js';
 import { isOurs, restOf } from '../process-table.js';
+import { ChildLoad, type OwnJobs, type ReportedLoad, type WaitOf } from './child-load.js';
 import { CHILD_SILENCE, lookEveryMs, type SilenceTimes, SilenceWatch } from './silence.js';
 
 export interface LinkOptions {
@@ -45,28 +46,9 @@ export interface LinkOptions {
 
 export type LostHow = 'died' | 'frozen';
 
-/** Kinds of waits in a child: a job waits for a slot, a piece of a running job for an engine. */
-export type WaitOf = 'jobs' | 'pieces';
-const WAIT_KINDS: readonly WaitOf[] = ['jobs', 'pieces'];
-/** Longest wait that counts as plausible. */
-const LONGEST_WAIT_MS = 24 * 3_600_000;
-
 const RECONNECT = { initialMs: 20, maxMs: 1000 };
-/** Load added for a child that wants to retire, is silent, or has no slot left: any other child is chosen first. */
-const UNWANTED = { retiring: 2 ** 24, doubtful: 2 ** 28, full: 2 ** 32 };
-
-/** A child's report of its load: jobs, and pieces of them that wait for an engine. */
-export interface ReportedLoad {
-  readonly running: number;
-  readonly queued: number;
-  readonly waitingPieces: number;
-}
-
 /** Frames by which a child shows that it can do its work. */
 const GIVING: ReadonlySet<number> = new Set([KIND.data, KIND.end, KIND.error]);
-
-const NOTHING: ReportedLoad = { running: 0, queued: 0, waitingPieces: 0 };
-const ROOMY = { places: Infinity, batchPlaces: Infinity };
 
 export class Link {
   readonly #options: LinkOptions;
@@ -76,11 +58,7 @@ export class Link {
   readonly #backoff = new Backoff(RECONNECT);
   #channel: Channel | undefined;
   #pid: number | undefined;
-  #reported = NOTHING;
-  #room = ROOMY;
-  /** Batch work of all callers, as the child last reported it. */
-  #batch = 0;
-  #retiring = false;
+  readonly #load: ChildLoad;
   /** Whether the child does long work that it announced. */
   #announced = false;
   #silence: SilenceWatch | undefined;
@@ -98,6 +76,7 @@ export class Link {
 
   constructor(options: LinkOptions) {
     this.#options = options;
+    this.#load = new ChildLoad((of, ms) => options.waited?.(of, ms));
     this.#connect();
   }
 
@@ -115,26 +94,19 @@ export class Link {
 
   /** Whether a live job would be taken, to run or to wait, as far as the child has told. */
   get hasPlace(): boolean {
-    return this.up && this.#jobs < this.#room.places;
+    return this.up && this.#load.hasPlace(this.#ours);
   }
 
-  /** Jobs of the child as it reports them, but at least this caller's. */
-  get #jobs(): number {
-    const ours = this.#calls.size + this.#cancelled.size;
-    return Math.max(ours, this.#reported.running + this.#reported.queued);
-  }
-
-  /**
-   * The pool chooses the link with the lowest load for the job: the child's jobs as it reports them, but at least this
-   * caller's. Live work has places in a child that is full of batch work.
-   */
+  /** The pool chooses the link with the lowest load for the job. */
   loadFor({ isLive = false }: JobOwner): number {
-    const jobs = this.#jobs;
-    const isFull = jobs >= this.#room.places || (!isLive && this.#batchJobs >= this.#room.batchPlaces);
-    const full = isFull ? UNWANTED.full : 0;
-    const doubtful = this.#silence?.isDoubtful === true ? UNWANTED.doubtful : 0;
-    // Among several that want to retire the busiest is chosen: the others fall idle and can go.
-    return full + doubtful + (this.#retiring ? UNWANTED.retiring - jobs : jobs);
+    return this.#load.weightFor(isLive, this.#ours, this.#silence?.isDoubtful === true);
+  }
+
+  /** Jobs of this caller in the child. */
+  get #ours(): OwnJobs {
+    let batch = 0;
+    for (const { owner } of this.#calls.values()) if (owner.isLive !== true) batch += 1;
+    return { all: this.#calls.size + this.#cancelled.size, batch };
   }
 
   /** How often its child was lost after it had left pings unanswered. */
@@ -152,20 +124,14 @@ export class Link {
     return this.#barren;
   }
 
-  get #batchJobs(): number {
-    let ours = 0;
-    for (const { owner } of this.#calls.values()) if (owner.isLive !== true) ours += 1;
-    return Math.max(ours, this.#batch);
-  }
-
   /** Whether the child, or the last one, asked to retire. */
   get retiring(): boolean {
-    return this.#retiring;
+    return this.#load.isRetiring;
   }
 
   /** Jobs of all callers, as the child last reported them. */
   get reported(): ReportedLoad {
-    return this.#reported;
+    return this.#load.reported;
   }
 
   /** Opens a call in the child. Only while the link is up. */
@@ -216,7 +182,7 @@ export class Link {
   #receive(frame: ChannelFrame, bytes: number): void {
     const [kind, stream, payload] = frame;
     if (kind === KIND.hello) return this.#hello(payload);
-    if (kind === KIND.load) return this.#loaded(frame.slice(2));
+    if (kind === KIND.load) return this.#load.report(frame.slice(2)) ? this.#letGo() : undefined;
     if (kind === KIND.ack) return this.#acknowledged(stream);
     if (kind === KIND.announce) return void (this.#announced = payload === true);
     const call = this.#calls.get(stream);
@@ -265,40 +231,19 @@ export class Link {
       throw new TypeError('hello of another process');
     }
     this.#pid = pid;
-    this.#room = {
-      places: isCount(places) ? places : Infinity,
-      batchPlaces: isCount(batchPlaces) ? batchPlaces : Infinity,
-    };
+    this.#load.begins(places, batchPlaces);
     this.#restarts = restartsOf(restarts);
     this.#gave = false;
-    this.#retiring = false;
     this.#announced = false;
     this.#backoff.reset();
     this.#options.up?.();
   }
 
-  #loaded([running, queued, retiring, said, batch]: readonly unknown[]): void {
-    if (!isCount(running) || !isCount(queued)) return;
-    const waits = (said ?? {}) as Partial<Waits>;
-    const waitingPieces = isCount(waits.waitingPieces) ? waits.waitingPieces : 0;
-    this.#reported = { running, queued, waitingPieces };
-    this.#retiring = retiring === true;
-    this.#batch = isCount(batch) ? batch : 0;
-    for (const kind of WAIT_KINDS) this.#noteWaits(kind, waits[kind]);
-    this.#letGo();
-  }
-
-  #noteWaits(of: WaitOf, waits: unknown): void {
-    if (!Array.isArray(waits)) return;
-    for (const ms of waits) if (isCount(ms) && ms <= LONGEST_WAIT_MS) this.#options.waited?.(of, ms);
-  }
-
   /** Ends the connection to an idle child that wants to retire, or that is left. The child still reads frames sent before. */
   #letGo(): void {
     if (this.#leaving) return this.#leaveIfIdle();
-    const { running, queued } = this.#reported;
-    const busy = running + queued + this.#calls.size + this.#cancelled.size > 0;
-    if (busy || !this.#retiring || !this.up) return;
+    const busy = !this.#load.isIdle || this.#calls.size + this.#cancelled.size > 0;
+    if (busy || !this.#load.isRetiring || !this.up) return;
     this.#pid = undefined;
     this.#channel?.end();
   }
@@ -332,8 +277,7 @@ export class Link {
     if (wasUp) this.#noteLoss(error, isFrozen);
     this.#channel = undefined;
     this.#pid = undefined;
-    this.#reported = NOTHING;
-    this.#batch = 0;
+    this.#load.lost();
     this.#stopHealth?.();
     for (const stream of [...this.#cancelled.keys()]) this.#acknowledged(stream);
     const calls = [...this.#calls.values()];

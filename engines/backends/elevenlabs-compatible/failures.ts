@@ -19,6 +19,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   quota_exceeded: NO_CREDIT,
   voice_not_found: 404,
   model_not_found: 400,
+  input_error: 400,
   invalid_request: 400,
   unsupported_output_format: 400,
   concurrency_limit_exceeded: 429,
@@ -45,11 +46,12 @@ export function refusalIn(body: unknown): ServiceError | undefined {
 /** Names that are words, and no texts of users. */
 const NAME = /^[a-z0-9_]{1,64}$/;
 
-export function failureNamed(name: string, address: RemoteAddress): ServiceError {
+/** `said`: what the service says of it in words. */
+export function failureNamed(name: string, address: RemoteAddress, said?: string): ServiceError {
   const status = STATUSES[name];
   if (status === NO_CREDIT) return noCredit();
   if (status !== undefined)
-    return refused(address, status, status === 429 ? { retryAfter: RETRY_AFTER } : {});
+    return refused(address, status, { said, ...(status === 429 && { retryAfter: RETRY_AFTER }) });
   const cause = new Error(NAME.test(name) ? `It says ${name}` : 'It gives no name for it');
   return new ServiceError('provider_failed', { cause });
 }

@@ -5,7 +5,7 @@ import { LIMITS } from '../../../contracts/limits.js';
 import type { PlainObject } from '../../../contracts/schemas/plain-object.js';
 import type { Hearing } from '../../long-audio.js';
 import type { HearingReader, ListeningSocket } from '../remote/listening.js';
-import type { RemoteAddress } from '../remote/request.js';
+import { type RemoteAddress, sentenceIn } from '../remote/request.js';
 import { objectIn } from '../remote/socket.js';
 import { pieceIn } from '../remote/transcription.js';
 import { failureNamed } from './failures.js';
@@ -46,7 +46,7 @@ class RealtimeReader implements HearingReader {
     if (type === 'committed_transcript_with_timestamps') return { heard: finalOf(frame), ended: true };
     if (NOTHING_HEARD.has(type)) return { heard: [], ended: true };
     if (PASSED_OVER.has(type)) return { heard: [] };
-    if (typeof frame['error'] === 'string') throw failureNamed(type, this.address);
+    if (typeof frame['error'] === 'string') throw failureNamed(type, this.address, sentenceIn(frame));
     if (type === '') throw new ServiceError('provider_failed');
     return { heard: [] };
   }

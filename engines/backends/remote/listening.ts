@@ -12,6 +12,7 @@ import type { RemoteAddress } from './request.js';
 import type { Begun, QuestionFor } from './service-pool.js';
 import { type RemoteSettings, servicesOf } from './settings.js';
 import { RemoteSocket, type SocketFrame, type SocketRequest } from './socket.js';
+import { ToldContext } from './told-context.js';
 
 /** What a service says on the socket. */
 export interface HearingReader {
@@ -88,26 +89,31 @@ async function* listenBy(
   way: ListeningSocket,
   settings: RemoteSettings,
   asking: QuestionFor,
+  told: ToldContext,
   audio: AsyncIterable<Int16Array>,
   { traceContext, language, context }: ListenOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Hearing> {
   const { stallMs = LIMITS.remote.stallMs, context: isTold } = settings;
   const inactivity = new Inactivity(signal);
-  const asked = { traceContext, ...way.requestFor({ language, ...(isTold !== 'off' && { context }) }) };
-  let answering: Begun<RemoteSocket> | undefined;
-  let why: unknown;
-  try {
-    inactivity.expect(stallMs, stalled(stallMs));
-    answering = await servicesOf(settings).begin(
+  const open = (known: Pick<ListenOptions, 'context'>): Promise<Begun<RemoteSocket>> => {
+    const asked = { traceContext, ...way.requestFor({ language, ...known }) };
+    return servicesOf(settings).begin(
       (address) => RemoteSocket.open(address, asked, inactivity.signal),
       inactivity.signal,
       asking,
     );
+  };
+  let answering: Begun<RemoteSocket> | undefined;
+  let why: unknown;
+  try {
+    inactivity.expect(stallMs, stalled(stallMs));
+    answering = await told.tell(isTold === 'off' ? undefined : context, open);
     inactivity.came();
     yield* heardOn(answering.reply, way, audio, inactivity, stallMs);
   } catch (error) {
     why = error;
+    if (context) told.note(error);
     throw error;
   } finally {
     inactivity.over();
@@ -117,19 +123,20 @@ async function* listenBy(
 }
 
 /** The transcriber, which also hears on that socket. */
-export const alsoListening = (
+export function alsoListening(
   transcriber: Transcriber,
   way: ListeningSocket | undefined,
   settings: RemoteSettings,
   askingFor: (whom: ListenOptions['whom']) => QuestionFor,
-): Transcriber =>
-  way
-    ? {
-        ...transcriber,
-        ...(settings.liveModel !== undefined && { liveModel: settings.liveModel }),
-        listen: (audio, { sampleRate = RECOGNITION_RATE, ...options }, signal) => {
-          const resampled = atRecognitionRate(audio, sampleRate);
-          return listenBy(way, settings, askingFor(options.whom), resampled, options, signal);
-        },
-      }
-    : transcriber;
+): Transcriber {
+  if (!way) return transcriber;
+  const told = new ToldContext();
+  return {
+    ...transcriber,
+    ...(settings.liveModel !== undefined && { liveModel: settings.liveModel }),
+    listen: (audio, { sampleRate = RECOGNITION_RATE, ...options }, signal) => {
+      const resampled = atRecognitionRate(audio, sampleRate);
+      return listenBy(way, settings, askingFor(options.whom), told, resampled, options, signal);
+    },
+  };
+}

@@ -145,7 +145,7 @@ function parsed(body: Buffer): ErrorBody | undefined {
 }
 
 /** The message in an error body of any of the APIs, so much of it as clients are told. */
-function sentenceIn(body: ErrorBody | undefined): string | undefined {
+export function sentenceIn(body: ErrorBody | undefined): string | undefined {
   const { message, err_msg: said, error, detail } = body ?? {};
   const named = typeof error === 'string' ? error : error?.message;
   const detailed = isPlainObject(detail) ? detail['message'] : faultIn(detail);

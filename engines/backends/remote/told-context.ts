@@ -1,6 +1,7 @@
 /**
  * What a service is told of expected speech: so many words and names as its field takes, and nothing that it would refuse. A service that
- * refuses the field nevertheless is asked again without it, and from then on without it: nothing was transcribed.
+ * refuses the field nevertheless is asked again without it, and from then on without it: nothing was transcribed. A socket that is open
+ * when it refuses has had audio, which is not sent twice: only the next one is opened without it.
  */
 import { ServiceError } from '../../../contracts/errors.js';
 import type { SpeechContext } from '../../../contracts/ports/speech/stt.js';
@@ -47,19 +48,37 @@ export const isRefusalOf = (error: unknown, named: RegExp): error is ServiceErro
 
 const CONTEXT = /prompt|keyterm|keyword/i;
 
+/** What a model of a service is told, as long as it does not refuse that. */
+export class ToldContext {
+  #isRefused = false;
+
+  /** Errors: those of `ask`, which may be called twice. */
+  async tell<T>(
+    context: SpeechContext | undefined,
+    ask: (told: { readonly context?: SpeechContext }) => Promise<T>,
+  ): Promise<T> {
+    if (context === undefined || this.#isRefused) return ask({});
+    try {
+      return await ask({ context });
+    } catch (error) {
+      if (!this.note(error)) throw error;
+      return ask({});
+    }
+  }
+
+  /** Takes note of a refusal; false if the error is another one. */
+  note(error: unknown): boolean {
+    const isRefusal = isRefusalOf(error, CONTEXT);
+    this.#isRefused ||= isRefusal;
+    return isRefusal;
+  }
+}
+
 /** Errors: those of `ask`. */
 export function toldUnlessRefused(ask: TranscribePiece): TranscribePiece {
-  let isRefused = false;
-  return async (wav, { context, ...options }, signal) => {
-    if (context === undefined || isRefused) return ask(wav, options, signal);
-    try {
-      return await ask(wav, { ...options, context }, signal);
-    } catch (error) {
-      if (!isRefusalOf(error, CONTEXT)) throw error;
-      isRefused = true;
-      return ask(wav, options, signal);
-    }
-  };
+  const told = new ToldContext();
+  return (wav, { context, ...options }, signal) =>
+    told.tell(context, (known) => ask(wav, { ...options, ...known }, signal));
 }
 
 /** As queries and forms have a list: a field for each. */

@@ -15,6 +15,7 @@ import { askingFor, type Keeper, whomOf } from '../../../contracts/ports/parts.j
 import type { EndedReason, RunningSession, SessionRuns } from '../../../contracts/ports/sessions/sessions.js';
 import type { Speech, SpeechOptions, Transcription } from '../../../contracts/ports/speech/speech.js';
 import type { TokenCounter } from '../../../contracts/ports/tokens.js';
+import type { AgentConfig } from '../../../contracts/schemas/agent-config.js';
 import type { ToolCredentials } from '../../../contracts/ports/agents/tools.js';
 import type { Briefing } from '../../../contracts/phone/transfers.js';
 import type { TurnsInUse } from '../../../contracts/ports/speech/turns.js';
@@ -59,6 +60,8 @@ export interface CallParts {
   readonly clock: Clock;
   readonly log: Log;
 }
+
+type VoiceSettings = AgentConfig['voice'];
 
 /** The default voice has several names in configurations, and none here. */
 const DEFAULT_VOICES = new Set(['', 'default']);
@@ -158,6 +161,19 @@ export class OwnedCall<Carried extends Carrier = Carrier> {
     return { workspaceId, keyId: 'session', isLive, isCall: true, call };
   }
 
+  /** How an agent with that voice speaks in this call. */
+  #voiceOf({ voice_id: voiceId, speaking_language: language, expressive }: VoiceSettings, caller: Caller) {
+    const { speech, log } = this.parts;
+    const options = voiceOptions({ voiceId, language });
+    return {
+      speech,
+      options,
+      caller,
+      ...(expressive && { cues: followsCues(speech, options, caller) }),
+      substituted: () => log.warn({ session: this.id }, 'an agent’s voice is gone: the default speaks'),
+    };
+  }
+
   #hosted(): ConversationParts {
     const { parts, session, id } = this;
     const { runs, clock, log, transcription, models, knowledge, outbound, credentials, mcp, agents, speech } =
@@ -173,16 +189,7 @@ export class OwnedCall<Carried extends Carrier = Carrier> {
       agent: {
         agents,
         drafts: parts.drafts,
-        voice: ({ config: { voice } }) => {
-          const options = voiceOptions({ voiceId: voice.voice_id, language: voice.speaking_language });
-          return {
-            speech,
-            options,
-            caller,
-            ...(voice.expressive && { cues: followsCues(speech, options, caller) }),
-            substituted: () => log.warn({ session: id }, 'an agent’s voice is gone: the default speaks'),
-          };
-        },
+        voice: ({ config: { voice } }) => this.#voiceOf(voice, caller),
         speakerOf: ({ config: { voice } }, spoken) => speakerOf(voice.voice_id, spoken, speech, caller),
         model: (plan) => models.modelOf(plan, { agentId, sessionId: id, endUserId }),
       },

@@ -5,6 +5,7 @@ import type { SocketCall } from '../../../contracts/ports/calls/socket-calls.js'
 import { isPlainObject, type PlainObject } from '../../../contracts/schemas/plain-object.js';
 import { Fault } from '../protocol-a/realtime/faults.js';
 import { showItem, textIn } from './items.js';
+import { ownersOfResponse } from './settings.js';
 import type { SessionState } from './state.js';
 
 type Handler = (session: SessionState, call: SocketCall, fields: PlainObject) => void;
@@ -181,6 +182,7 @@ function instructionsOf({ instructions, conversation, input }: PlainObject): str
 const respond: Handler = (session, call, fields) => {
   const asked = askedOf(fields);
   const [instructions, metadata] = [instructionsOf(asked), metadataOf(asked)];
+  session.note(ownersOfResponse(asked));
   const { commits, typed } = session;
   if (metadata) session.answers.asked(metadata);
   const isNew = typed.length > 0 || commits > 0;

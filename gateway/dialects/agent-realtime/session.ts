@@ -10,12 +10,7 @@ import { ServiceError, toServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { CALL_TIMES } from '../../../contracts/limits/call-times.js';
 import { TokenBucket } from '../../../contracts/limits/token-bucket.js';
-import type {
-  CallNews,
-  SocketCall,
-  SocketCalls,
-  SocketLink,
-} from '../../../contracts/ports/calls/socket-calls.js';
+import type { SocketCall, SocketCalls, SocketLink } from '../../../contracts/ports/calls/socket-calls.js';
 import type { OfferedLine } from '../../../contracts/ports/calls/offered-calls.js';
 import type { RunningSession, SessionPlan } from '../../../contracts/ports/sessions/sessions.js';
 import { speaksFirst } from '../../../contracts/schemas/agent-config.js';
@@ -28,9 +23,10 @@ import { APPEND, clientEvent, eventIdOf } from '../protocol-a/realtime/client-ev
 import { Fault, FAULTS, toldOf } from '../protocol-a/realtime/faults.js';
 import { ServerEvents } from '../protocol-a/realtime/server-events.js';
 import { Answers } from './answers.js';
-import { bringTyped, HANDLERS, OF_AUDIO } from './client-events.js';
+import { HANDLERS, OF_AUDIO } from './client-events.js';
 import { lineOf, showSocketFormat } from './formats.js';
 import { Items } from './items.js';
+import { type NewsHost, newsOf } from './news.js';
 import type { AgentRealtimeParts } from './parts.js';
 import type { Seat, SeatSocket } from './seat.js';
 import { Seats, type SeatsHost } from './seats.js';
@@ -55,9 +51,6 @@ const NO_RETURN = new ServiceError('unsupported_option', {
   param: 'session_id',
 });
 
-/** What a call is closed with, as its client reads it. */
-const LONGEST = 'conversation_timeout';
-
 export interface AgentClient {
   readonly session: SocketSession;
   readonly settings: AgentSettings;
@@ -68,13 +61,9 @@ export interface AgentClient {
   readonly resumed?: RunningSession;
 }
 
-type NewsHandlers = {
-  readonly [On in CallNews['on']]: (news: Extract<CallNews, { readonly on: On }>) => void;
-};
-
 type Ending = CloseReason | { readonly code: number; readonly reason: string };
 
-export class AgentSession implements SeatsHost, SessionState {
+export class AgentSession implements SeatsHost, SessionState, NewsHost {
   readonly events: ServerEvents;
   readonly items: Items;
   readonly answers: Answers;
@@ -87,12 +76,15 @@ export class AgentSession implements SeatsHost, SessionState {
   readonly audio: CallAudio;
   commits = 0;
   call: SocketCall | undefined;
+  /** `greeting` until the agent has begun, where it speaks first. */
+  state = 'listening';
+  endedFor: string | undefined;
   /** The connection that carries its audio, if that is not the client's socket; set before the client comes. */
   line: OfferedLine | undefined;
   readonly #seats: Seats;
   readonly #updates: Updates;
   readonly #memory: SocketMemory;
-  #state = 'listening';
+  readonly #news = newsOf(this);
   #beginning: Promise<void> | undefined;
   #stopWaiting = (): void => undefined;
   #stopWaitingForReturn = (): void => undefined;
@@ -102,8 +94,6 @@ export class AgentSession implements SeatsHost, SessionState {
   readonly #expiresAt: number;
   #isGone = false;
   #closedWith: number | undefined;
-  /** Why the call has ended, if it was told. */
-  #endedFor: string | undefined;
   #isOver = false;
   /** Others come in as long as this was not called. */
   readonly #shut: () => void;
@@ -154,7 +144,7 @@ export class AgentSession implements SeatsHost, SessionState {
   }
 
   get rests(): boolean {
-    return this.#state === 'listening' && !this.answers.isActive && this.calls.size === 0;
+    return this.state === 'listening' && !this.answers.isActive && this.calls.size === 0;
   }
 
   /** Its client is there. `ended`: called once its connection is closed. Called once. */
@@ -170,6 +160,10 @@ export class AgentSession implements SeatsHost, SessionState {
   /** Its client never came. Does nothing once it was there. */
   abandoned(): void {
     if (this.#enter) this.#over({ code: 1000, reason: 'its client has not connected' });
+  }
+
+  note(names: readonly string[]): void {
+    this.#updates.note(names);
   }
 
   #back(): void {
@@ -292,7 +286,7 @@ export class AgentSession implements SeatsHost, SessionState {
     const { line } = this;
     const options = { format: lineOf(output), heard: lineOf(input), revised: this.#revised, line, resumed };
     // It speaks first: what asks for an answer meanwhile asks for that.
-    if (!resumed && speaksFirst(session.config)) this.#state = 'greeting';
+    if (!resumed && speaksFirst(session.config)) this.state = 'greeting';
     try {
       this.call = await calls.begin(session.id, options, this.#link());
     } catch (error) {
@@ -319,10 +313,10 @@ export class AgentSession implements SeatsHost, SessionState {
     return {
       memory: this.#memory.share('audio'),
       speak: (audio, utterance) => this.answers.audio(audio, utterance),
-      told: (news) => (this.#news[news.on] as (news: CallNews) => void)(news),
+      told: this.#news,
       close: () => {
         this.answers.cleared();
-        this.#close(this.#endedFor);
+        this.#close(this.endedFor);
       },
     };
   }
@@ -351,49 +345,6 @@ export class AgentSession implements SeatsHost, SessionState {
     this.#shut();
     this.#seats.close(ending);
     this.#memory.close();
-  }
-
-  readonly #news: NewsHandlers = {
-    voice: ({ active, at }) => {
-      if (active && this.call) bringTyped(this, this.call);
-      this.turns.voice(active, this.answers.isActive, at);
-    },
-    made: (news) => this.answers.made(news),
-    // This client gets the words as they are heard.
-    written: () => undefined,
-    playing: (news) => this.answers.hears(news),
-    heard: (news) => this.answers.heard(news),
-    cleared: () => {
-      if (this.answers.isActive && !this.answers.isCancelled) this.turns.interrupted();
-      this.answers.cleared();
-    },
-    resumed: () => this.turns.resumed(),
-    state: ({ state }) => {
-      this.#state = state;
-      if (state === 'listening') this.answers.rests();
-      else this.answers.begin();
-    },
-    text: ({ text: { speaker, text, final } }) => {
-      if (speaker === 'agent') this.answers.words(text);
-      else if (final) this.turns.words(text);
-    },
-    message: ({ message }) => this.#meet(message),
-  };
-
-  #meet(message: PlainObject): void {
-    const { type, callId, toolName, params, reason, code } = message;
-    if (type === 'client_tool.call') {
-      this.calls.add(String(callId));
-      this.answers.call(String(callId), String(toolName), params as PlainObject);
-    }
-    if (type === 'error')
-      this.refuse(
-        new ServiceError('engine_failed', { message: `The agent could not answer: ${String(code)}` }),
-      );
-    if (type === 'message.dropped')
-      this.refuse(new ServiceError('rate_limited', { message: `An event had no effect: ${String(reason)}` }));
-    if (type === 'session.ended') this.#endedFor = String(reason);
-    if (type === 'session.ended' && reason === LONGEST) this.refuse(new Fault('session_expired'));
   }
 
   gone(seat: Seat): void {

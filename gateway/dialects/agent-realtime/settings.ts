@@ -188,24 +188,50 @@ export function changed(present: AgentSettings, fields: PlainObject): AgentSetti
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** Options of a vendor's model that an agent decides itself, if they ask for something else than it does. */
-export function ownersOptions(fields: PlainObject): readonly string[] {
-  const speed = at(fields, ['audio', 'output', 'speed']);
-  const { output_modalities: modalities, tool_choice: choice, max_output_tokens: most } = fields;
-  const { value } = placed(fields, 'audio.input.turn_detection', 'turn_detection');
-  const turns = isPlainObject(value) ? value : {};
-  const differs = (name: string, usual: unknown): boolean => isGiven(turns[name]) && turns[name] !== usual;
-  const asked = {
-    'audio.input.turn_detection.threshold': differs('threshold', 0.5),
-    'audio.input.turn_detection.prefix_padding_ms': differs('prefix_padding_ms', 300),
-    'audio.input.turn_detection.idle_timeout_ms': differs('idle_timeout_ms', null),
-    'audio.output.speed': typeof speed === 'number' && speed !== 1,
-    output_modalities: Array.isArray(modalities) && !modalities.includes('audio'),
-    tool_choice: isGiven(choice) && choice !== 'auto',
-    max_output_tokens: isGiven(most) && most !== 'inf',
-  };
-  return Object.entries(asked).flatMap(([name, is]) => (is ? [name] : []));
-}
+/** What an agent decides itself of a session and of a response, and what it does: nothing else can be asked for. */
+const USUAL = {
+  session: { tool_choice: 'auto', max_output_tokens: 'inf', truncation: 'auto', prompt: null },
+  turns: { threshold: 0.5, prefix_padding_ms: 300, idle_timeout_ms: null },
+  transcription: { prompt: null, keywords: null },
+  input: { noise_reduction: null },
+  output: { speed: 1 },
+  response: { tools: null, tool_choice: 'auto', max_output_tokens: 'inf', audio: null },
+} as const;
+
+const isEmpty = (value: unknown): boolean =>
+  !isGiven(value) || value === '' || (Array.isArray(value) && value.length === 0);
+
+/** Names of what is asked for otherwise. */
+const otherThan = (usual: object, asked: unknown, place = ''): readonly string[] =>
+  Object.entries(usual).flatMap(([name, does]) => {
+    const value = isPlainObject(asked) ? asked[name] : undefined;
+    return isEmpty(value) || value === does ? [] : [`${place}${name}`];
+  });
+
+const withoutAudio = ({ output_modalities: modalities }: PlainObject): readonly string[] =>
+  Array.isArray(modalities) && !modalities.includes('audio') ? ['output_modalities'] : [];
+
+/** Options of a vendor's model that an agent decides itself, if they ask for something else than it does. Errors: `Fault`. */
+export const ownersOptions = (fields: PlainObject): readonly string[] => [
+  ...otherThan(
+    USUAL.turns,
+    placed(fields, 'audio.input.turn_detection', 'turn_detection').value,
+    'audio.input.turn_detection.',
+  ),
+  ...otherThan(
+    USUAL.transcription,
+    placed(fields, 'audio.input.transcription', 'input_audio_transcription').value,
+    'audio.input.transcription.',
+  ),
+  ...otherThan(USUAL.input, at(fields, ['audio', 'input']), 'audio.input.'),
+  ...otherThan(USUAL.output, at(fields, ['audio', 'output']), 'audio.output.'),
+  ...withoutAudio(fields),
+  ...otherThan(USUAL.session, fields),
+];
+
+/** The same of one response. */
+export const ownersOfResponse = (response: PlainObject): readonly string[] =>
+  [...otherThan(USUAL.response, response), ...withoutAudio(response)].map((name) => `response.${name}`);
 
 const SHOWN_EAGERNESS: Readonly<Record<Eagerness, string>> = {
   relaxed: 'low',

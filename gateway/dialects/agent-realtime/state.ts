@@ -30,4 +30,6 @@ export interface SessionState {
   commits: number;
   /** Whether the agent does nothing, and nothing is awaited of it. */
   readonly rests: boolean;
+  /** Says in the log what the client asked for and does not get. */
+  note(names: readonly string[]): void;
 }

@@ -6,13 +6,13 @@ import type { Log } from '../../../contracts/log.js';
 import type { AgentChanges } from '../../../contracts/ports/calls/agent-changes.js';
 import type { SocketCall } from '../../../contracts/ports/calls/socket-calls.js';
 import type { SocketSession } from '../../../contracts/ports/sessions/socket-sessions.js';
+import { IgnoredOnce } from '../../server/ignored-fields.js';
 import { Fault } from '../protocol-a/realtime/faults.js';
 import { type AgentSettings, changed, ownersOptions, sessionFields, turnsOf, wantedOf } from './settings.js';
 
 export class Updates {
   #last: Promise<unknown> = Promise.resolve();
-  /** Whether it was logged that something belongs to the agent's owner. */
-  #hasNoted = false;
+  readonly #ignored = new IgnoredOnce();
 
   constructor(
     public settings: AgentSettings,
@@ -43,7 +43,7 @@ export class Updates {
       );
     const { overrides, kept } = await this.#settled(wanted, before);
     this.settings = { ...next, overrides };
-    this.#note([...kept, ...ownersOptions(fields)]);
+    this.note([...kept, ...ownersOptions(fields)]);
     const call = this.call();
     if (call) this.amend(call, before);
   }
@@ -60,10 +60,10 @@ export class Updates {
     return { ...settled, kept: [...settled.kept, ...late] };
   }
 
-  /** Says once in the log what the client asked for and does not get: names only. */
-  #note(kept: readonly string[]): void {
-    if (kept.length === 0 || this.#hasNoted) return;
-    this.#hasNoted = true;
+  /** Says in the log what the client asked for and does not get, each once: names only. */
+  note(names: readonly string[]): void {
+    const kept = this.#ignored.fresh(names);
+    if (kept.length === 0) return;
     const { id: sessionId, agentId } = this.session;
     this.log.info({ sessionId, agentId, kept }, 'a realtime client asked for what its agent does not allow');
   }

@@ -20,11 +20,16 @@ import { TtsBody } from './schema.js';
 import { timesOf } from './timestamps.js';
 
 export type LiveClientEvent =
-  /** `ignored`: names of unknown fields. */
-  | { readonly type: 'start'; readonly request: SynthesisRequest; readonly ignored: readonly string[] }
+  | { readonly type: 'start'; readonly request: SynthesisRequest }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'flush' }
   | { readonly type: 'stop' };
+
+export interface LiveClientFrame {
+  readonly event: LiveClientEvent;
+  /** Names of unknown fields. */
+  readonly ignored: readonly string[];
+}
 
 /** Error for a frame that ends the socket. */
 export class LiveFrameFault extends Error implements LiveFault {
@@ -39,9 +44,7 @@ export class LiveFrameFault extends Error implements LiveFault {
 /** The request may omit its text, since `text` events carry it. */
 function startOf({ request }: PlainObject, model: SynthesisModel): LiveClientEvent {
   if (!isPlainObject(request)) throw new LiveFrameFault('policy', 'missing field request');
-  const ignored = unknownFields(request, TtsBody.properties);
-  const wanted = synthesisRequest({ ...request, text: request['text'] ?? '' }, model);
-  return { type: 'start', request: wanted, ignored };
+  return { type: 'start', request: synthesisRequest({ ...request, text: request['text'] ?? '' }, model) };
 }
 
 function textOf({ text }: PlainObject): LiveClientEvent {
@@ -58,6 +61,14 @@ const EVENTS = new Map<unknown, (fields: PlainObject, model: SynthesisModel) => 
   ['flush', () => ({ type: 'flush' })],
   ['stop', () => ({ type: 'stop' })],
 ]);
+
+/** What frames of any event may have. */
+const FIELDS = { event: true, request: true, text: true };
+
+const ignoredIn = (frame: PlainObject): readonly string[] => [
+  ...unknownFields(frame, FIELDS),
+  ...unknownFields(frame['request'], TtsBody.properties),
+];
 
 const NAMES = [...EVENTS.keys()].map((name) => `\`${String(name)}\``).join(', ');
 
@@ -84,16 +95,16 @@ function parse(data: SocketFrame): unknown {
 export function readFrame(
   frame: SocketFrame,
   model: SynthesisModel,
-): LiveClientEvent | Promise<LiveClientEvent> {
+): LiveClientFrame | Promise<LiveClientFrame> {
   const value = parse(frame);
-  return value instanceof Promise ? value.then((later) => eventOf(later, model)) : eventOf(value, model);
+  return value instanceof Promise ? value.then((later) => frameOf(later, model)) : frameOf(value, model);
 }
 
-function eventOf(frame: unknown, model: SynthesisModel): LiveClientEvent {
+function frameOf(frame: unknown, model: SynthesisModel): LiveClientFrame {
   const read = isPlainObject(frame) ? EVENTS.get(frame['event']) : undefined;
   if (!isPlainObject(frame) || !read) throw new LiveFrameFault('policy', `event must be one of ${NAMES}`);
   try {
-    return read(frame, model);
+    return { event: read(frame, model), ignored: ignoredIn(frame) };
   } catch (error) {
     if (error instanceof ServiceError) throw new LiveFrameFault('policy', error.message);
     throw error;

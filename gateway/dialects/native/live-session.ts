@@ -18,10 +18,10 @@ import type { RequestTrace } from '../../../contracts/ports/trace.js';
 import type { SynthesisRequest } from '../../../contracts/ports/speech/speech.js';
 import { FrameQueue } from '../../server/frames/frame-queue.js';
 import type { Socket, SocketEvents } from '../../server/port.js';
-import { warnOfIgnored } from '../../server/ignored-fields.js';
+import { IgnoredOnce, warnOfIgnored } from '../../server/ignored-fields.js';
 import { nativeMessage } from '../../server/native-error.js';
 import type { LiveAudio } from './live-audio.js';
-import { type LiveClientEvent, LiveFrameFault, finishFrame, readFrame } from './live-frames.js';
+import { type LiveClientFrame, LiveFrameFault, finishFrame, readFrame } from './live-frames.js';
 import type { NativeParts } from './parts.js';
 
 const SWITCHING_PROTOCOLS = 101;
@@ -50,7 +50,8 @@ export class LiveSession implements SocketEvents {
   #since: number;
   /** Of the waiting text. */
   readonly #memory: MeteredMemory;
-  readonly #frames: FrameQueue<LiveClientEvent>;
+  readonly #frames: FrameQueue<LiveClientFrame>;
+  readonly #ignored = new IgnoredOnce();
   /** HTTP status that is reported for the socket when it closes. */
   /** With which it ends. */
   #error: ServiceError | undefined;
@@ -65,7 +66,7 @@ export class LiveSession implements SocketEvents {
     this.#memory = new MeteredMemory(socket.memory('text'));
     this.#frames = new FrameQueue(socket, {
       read: (frame) => readFrame(frame, client.model),
-      take: (event) => void this.#take(event),
+      take: (frame) => void this.#take(frame),
       failed: (error) => this.#unreadable(error),
       full: () => this.#machine.send({ type: 'fault', ...TOO_MUCH_TEXT }),
       exhausted: () => this.mustEnd(memoryExhausted()),
@@ -97,8 +98,8 @@ export class LiveSession implements SocketEvents {
     this.#machine.send({ type: 'fault', message: error.message, close: error.close });
   }
 
-  #take(event: LiveClientEvent): void {
-    if (event.type === 'start') warnOfIgnored(event.ignored, this.client.generationId, this.parts.log);
+  #take({ event, ignored }: LiveClientFrame): void {
+    warnOfIgnored(this.#ignored.fresh(ignored), this.client.generationId, this.parts.log);
     const feed = this.#openFeed;
     if (event.type === 'text' && feed) this.#feed(feed, event.text);
     else if (event.type === 'flush' && feed) feed.flush();

@@ -117,5 +117,16 @@ t.test('what detection cannot be asked for is refused, or said in the log', asyn
   );
   const names = ['threshold', 'idle_timeout_ms'].map((name) => `audio.input.turn_detection.${name}`);
   exactly(t, JSON.parse(line), { kept: names });
+  client.say('Hello.').send({
+    ...{ type: 'response.create' },
+    response: { tool_choice: 'none', audio: { output: { voice: 'marin' } } },
+  });
+  const later = await until('the log says what a response asked for', () =>
+    gateway
+      .stderr()
+      .split('\n')
+      .find((each) => each.includes(client.sessionId) && each.includes('response.audio')),
+  );
+  exactly(t, JSON.parse(later), { kept: ['response.tool_choice', 'response.audio'] });
   client.socket.close(1000);
 });

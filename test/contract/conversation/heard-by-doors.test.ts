@@ -21,8 +21,8 @@ t.teardown(letGo);
 const { talks } = await Talks.shared(t);
 const { model, gateway } = talks;
 
-/** Twelve sentences of about a second each. */
-const COUNTED = Array.from({ length: 12 }, (_, index) => `Here is number ${index + 10} now.`).join(' ');
+/** Sentences of about a second each: more than are heard, however late a busy machine notices the interruption. */
+const COUNTED = Array.from({ length: 60 }, (_, index) => `Here is number ${index + 10} now.`).join(' ');
 const [GREETING, ANSWERED] = ['Hello there.', 'Stopped.'];
 model.answer((messages) => (said(messages).includes('Count') ? COUNTED : ANSWERED));
 
@@ -65,7 +65,10 @@ const realtime =
     const samples = (response?: unknown): Int16Array =>
       codecFor(LINES[output]).decode(client.audio(response));
     const truncate = async (): Promise<string[]> => {
-      const { response_id: response, item_id: item } = client.of('response.output_audio.delta').at(-1)!;
+      // The second one, behind the greeting: by now the next answer may have begun as well.
+      const deltas = client.of('response.output_audio.delta');
+      const [, response] = [...new Set(deltas.map(({ response_id: id }) => id))];
+      const { item_id: item } = deltas.find(({ response_id: id }) => id === response)!;
       const played = { item_id: item, content_index: 0, audio_end_ms: PLAYED_MS };
       client.send({ type: 'conversation.item.truncate', ...played });
       await client.next('conversation.item.truncated');

@@ -157,6 +157,28 @@ t.test('words that are expected are told in the field of the model', async (t) =
   t.ok(told('keyterm').length > 25);
 });
 
+t.test(
+  'a socket that refuses words that are expected is opened without them, and not told any more',
+  async (t) => {
+    const audio = samplesOf((await toneOf('No.')).bytes);
+    const context = { terms: ['Kathryn'] };
+    const own = createDeepgramTranscriber(LIVE);
+    service.faults.refuses = 'keyterm';
+    const before = service.asked.length;
+    for (let round = 0; round < 2; round++) t.ok((await heardWhile(own, audio, { context })).length > 0);
+    const told = service.asked.slice(before).map(({ query }) => query.has('keyterm'));
+    t.strictSame(told, [true, false, false]);
+    service.faults.refuses = 'encoding';
+    await rejectsExactly(t, heardWhile(own, audio, { context }), {
+      status: 400,
+      message: 'No encoding here.',
+    });
+    service.faults.refuses = undefined;
+    await heardWhile(live, audio, { context });
+    t.ok(last().query.has('keyterm'), 'another engine still is');
+  },
+);
+
 t.test('a socket that fails while it hears is a failure, never half a transcript', async (t) => {
   const audio = samplesOf((await toneOf('No.')).bytes);
   service.faults.status = 401;

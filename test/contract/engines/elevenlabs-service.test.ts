@@ -261,6 +261,21 @@ t.test('words that are expected are told as keyterms, to models that take them',
   t.same(last().query.getAll('keyterms'), ['Kathryn Schmitt'], 'shorter ones while it is spoken');
 });
 
+t.test('an open socket that refuses them has had audio: the next one is not told', async (t) => {
+  const audio = samplesOf((await toneOf('Yes.')).bytes);
+  const context = { terms: ['Kathryn'] };
+  const live = createElevenlabsTranscriber({ ...settings, liveModel: 'scribe_v2_realtime' });
+  service.faults.refuses = 'keyterms';
+  await rejectsExactly(t, heardWhile(live, audio, { context }), {
+    code: 'provider_failed',
+    status: 400,
+    message: 'No keyterms here',
+  });
+  t.ok((await heardWhile(live, audio, { context })).length > 0);
+  t.notOk(last().query.has('keyterms'));
+  service.faults.refuses = undefined;
+});
+
 t.test('voices that no setting names are those that the service lists', async (t) => {
   const listed = createElevenlabsSpeech({ ...settings, voices: [] });
   t.same(listed.voices, []);

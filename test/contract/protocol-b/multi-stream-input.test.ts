@@ -117,6 +117,18 @@ t.test('voice settings that change within a context end it alone', async (t) => 
   client.leave();
 });
 
+t.test('a schedule that changes within a context ends it alone, the same one again does not', async (t) => {
+  const client = await connect();
+  const schedule = { generation_config: { chunk_length_schedule: [50] } };
+  client.send({ text: ' ', context_id: 'a', ...schedule }, { text: 'Hello. ', context_id: 'a', ...schedule });
+  client.send({ text: ' ', context_id: 'b' }, { text: 'x', context_id: 'b', ...schedule });
+  client.send({ context_id: 'a', close_context: true });
+  await client.final('a');
+  exactly(t, client.errors(), [{ param: 'generation_config', contextId: 'b', code: 1008 }]);
+  t.ok(client.audio('a').length > 0);
+  client.leave();
+});
+
 t.test('settings of the first message reach the contexts', async (t) => {
   const length = async (speed: number): Promise<number> => {
     const client = await connect();

@@ -205,6 +205,26 @@ t.test('frames hold at most 64 KiB of base64', async (t) => {
   t.ok(Math.max(...client.lengths) < 128 * 1024);
 });
 
+t.test('a schedule that comes late is an error, the same one again is none', async (t) => {
+  const schedule = { generation_config: { chunk_length_schedule: [50] } };
+  const client = await connect();
+  client.send({ text: ' ', ...schedule }, { text: 'Hello. ', ...schedule }, { text: '' });
+  exactly(t, await client.ended(), { code: 1000 });
+  const late = await connect();
+  late.send({ text: ' ' }, { text: 'Hello. ', ...schedule });
+  exactly(t, await late.ended(), { code: 1008, reason: /^generation_config/ });
+});
+
+t.test('what ends one of several contexts, or their socket, ends the only one', async (t) => {
+  for (const flag of ['close_context', 'close_socket']) {
+    const client = await connect();
+    client.send({ text: 'Hello. ' }, { [flag]: true });
+    exactly(t, await client.ended(), { code: 1000 }, flag);
+    t.equal(await heard(wavOf(client.audio())), 'Hello.');
+    t.strictSame(client.frames.at(-1), FINAL);
+  }
+});
+
 t.test('keys: none, a wrong one, one in the first message', async (t) => {
   const silent = await connect({ headers: {} });
   silent.send({ text: ' ' });

@@ -14,6 +14,7 @@ import {
   type TurnCause,
   type Usage,
 } from '../../../../contracts/sessions/turns.js';
+import { TurnDrafts } from './turn-drafts.js';
 import type { TellTurn, TurnEvent, TurnPhase } from './turn-events.js';
 import { TurnAnswer, noteWords, TurnRow, type UserSpeech } from './turn-row.js';
 
@@ -39,11 +40,8 @@ export class TurnLog {
   #current: TurnRow | undefined;
   /** The row of messages that are answered once the agent has finished. */
   #later: TurnRow | undefined;
-  readonly #drafts = new Map<number, TurnAnswer>();
-  #draftsDiscarded = 0;
+  readonly #drafts = new TurnDrafts();
   readonly #recent: TurnRow[] = [];
-  /** Usage that is part of no row yet. */
-  #spare: Usage = NO_USAGE;
   #paused = false;
   #refusal: string | null = null;
 
@@ -64,12 +62,10 @@ export class TurnLog {
 
   /** Ends all rows: nothing follows. */
   close(at: number): void {
-    for (const draft of this.#drafts.keys()) this.#discard(draft);
+    this.#drafts.discardAll();
     for (const row of [this.#current, this.#later]) if (row) this.#over(row, Math.round(at));
     const last = this.#recent.at(-1);
-    if (!last || this.#spare === NO_USAGE) return;
-    this.#spend(last);
-    this.#changed(last);
+    if (last && this.#drafts.spend(last)) this.#changed(last);
   }
 
   readonly #handlers: Handlers = {
@@ -92,7 +88,7 @@ export class TurnLog {
       const answer = this.#answer(job, draft !== undefined);
       answer.timeline.enter('waiting', at);
       if (draft === undefined) this.#answers(this.#rowFor(cause, at), answer);
-      else this.#drafts.set(job, answer);
+      else this.#drafts.add(answer);
     },
     say: ({ job }, at) => this.#sentence('opener', job, at),
     warn: ({ job }, at) => this.#sentence('warning', job, at),
@@ -100,8 +96,7 @@ export class TurnLog {
     excuse: ({ job }, at) => this.#excuse(job, at),
     fill: ({ job }, at) => this.#find(job)?.begin(at),
     sure: ({ job }) => {
-      const draft = this.#drafts.get(job);
-      this.#drafts.delete(job);
+      const draft = this.#drafts.take(job);
       if (this.#current && draft) this.#answers(this.#current, draft);
     },
     cancel: (event, at) => this.#cancelled(event, at),
@@ -182,7 +177,7 @@ export class TurnLog {
     if (open && !open.closed) {
       open.reopened += 1;
       open.withdraw();
-      this.#discount(open);
+      this.#drafts.discount(open);
       return open;
     }
     return this.#begin('turn', at, this.#takeLater());
@@ -206,20 +201,8 @@ export class TurnLog {
     const row = new TurnRow((this.last += 1), cause, at);
     this.#recent.push(row);
     if (this.#recent.length > RECENT) this.#recent.shift();
-    this.#discount(row);
+    this.#drafts.discount(row);
     return row;
-  }
-
-  /** Adds to `row` the discarded drafts and the usage since the last row. */
-  #discount(row: TurnRow): void {
-    row.draftsDiscarded += this.#draftsDiscarded;
-    this.#draftsDiscarded = 0;
-    this.#spend(row);
-  }
-
-  #spend(row: TurnRow): void {
-    row.usage = addUsage(row.usage, this.#spare);
-    this.#spare = NO_USAGE;
   }
 
   /** The row that a reply answers. */
@@ -243,7 +226,7 @@ export class TurnLog {
   /** A new job: discards drafts that nobody has asked for until now. */
   #answer(job: number, drafted: boolean): TurnAnswer {
     this.#paused = false;
-    for (const draft of this.#drafts.keys()) this.#discard(draft);
+    this.#drafts.discardAll();
     return new TurnAnswer(job, drafted);
   }
 
@@ -261,8 +244,7 @@ export class TurnLog {
 
   /** Puts an excuse in place of the failed answer, which may have been a draft. */
   #excuse(job: number, at: number): void {
-    const [failed] = this.#drafts.values();
-    this.#drafts.clear();
+    const failed = this.#drafts.takeFirst();
     const row = this.#current ?? this.#begin('turn', at);
     const answer = row.answer ?? failed ?? this.#answer(job, false);
     answer.job = job;
@@ -273,7 +255,7 @@ export class TurnLog {
   }
 
   #find(job: number): TurnAnswer | undefined {
-    return this.#drafts.get(job) ?? this.#recent.findLast(({ answer }) => answer?.job === job)?.answer;
+    return this.#drafts.find(job) ?? this.#recent.findLast(({ answer }) => answer?.job === job)?.answer;
   }
 
   /** Work after the first audio costs no time. */
@@ -306,7 +288,7 @@ export class TurnLog {
 
   /** The answer that is being made or heard. */
   get #alive(): TurnAnswer | undefined {
-    return [...this.#drafts.values()].at(-1) ?? this.#current?.answer;
+    return this.#drafts.last ?? this.#current?.answer;
   }
 
   /** Time since the user's voice began, or since the playout did if that was later; 0 without voice. */
@@ -314,17 +296,8 @@ export class TurnLog {
     return at - Math.max(played, Math.min(at, this.#speech.voiceAt ?? at));
   }
 
-  #discard(job: number): boolean {
-    const draft = this.#drafts.get(job);
-    if (!draft) return false;
-    this.#drafts.delete(job);
-    this.#draftsDiscarded += 1;
-    this.#spare = addUsage(this.#spare, draft.usage);
-    return true;
-  }
-
   #cancelled({ job, by }: Of<'cancel'>, at: number): void {
-    if (this.#discard(job)) return;
+    if (this.#drafts.discard(job)) return;
     const row = this.#current;
     if (row?.answer?.job !== job) return;
     const isDirect = by === 'message' || by === 'client' || by === 'timeout';
@@ -389,7 +362,7 @@ export class TurnLog {
     const row = this.#recent.findLast(({ answer }) => answer?.job === job);
     const answer = job === undefined ? undefined : this.#find(job);
     if (answer) answer.usage = addUsage(answer.usage, usage);
-    else this.#spare = addUsage(this.#spare, usage);
+    else this.#drafts.use(usage);
     if (answer && row) this.#changed(row);
   }
 

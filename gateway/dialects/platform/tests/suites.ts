@@ -1,6 +1,6 @@
 /** Suites: named lists of an agent's scenarios (docs/contract/platform.md 6.12). */
 import type { Suite } from '../../../../contracts/ports/agents/agent-tests.js';
-import { SuiteChange, SuiteCreation, SuiteEntity } from '../../../../contracts/schemas/agent-tests.js';
+import { SuiteChange, SuiteCreation, SuiteEntity } from '../../../../contracts/schemas/agent-test-suites.js';
 import { answers, jsonBody } from '../../../server/openapi/openapi-parts.js';
 import { json } from '../../../server/replies.js';
 import { tagged } from '../../../server/routes.js';

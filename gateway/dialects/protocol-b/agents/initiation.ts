@@ -1,7 +1,12 @@
 /** What a client says of its conversation before it begins: `conversation_initiation_client_data` (docs/contract/agent-elevenlabs.md 3). */
 import { booleanOf } from '../../../../contracts/schemas/coerce.js';
 import { B_CONVERSATION } from '../../../../contracts/options/conversation.js';
-import { loggedOptions, refuseOptions, valueAt } from '../../../../contracts/options/reading.js';
+import {
+  loggedOptions,
+  refuseOptions,
+  unlistedOptions,
+  valueAt,
+} from '../../../../contracts/options/reading.js';
 import type { SessionDetails, WantedSession } from '../../../../contracts/ports/sessions/socket-sessions.js';
 import { isPlainObject, type PlainObject } from '../../../../contracts/schemas/plain-object.js';
 import { LANGUAGES } from '../../../../contracts/speech/languages.js';
@@ -29,6 +34,9 @@ export function withoutEffect(fields: PlainObject): readonly string[] {
   refuseOptions(options, B_CONVERSATION);
   return loggedOptions(options, B_CONVERSATION);
 }
+
+/** Names of what the initiation asks for that nobody knows here. */
+export const unknownIn = (fields: PlainObject): readonly string[] => unlistedOptions(fields, B_CONVERSATION);
 
 /** A language with a region is that language; one that no agent speaks is refused with the rest. */
 const languageIn = (value: string): string =>

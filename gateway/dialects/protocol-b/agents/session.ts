@@ -21,6 +21,7 @@ import type { SocketSession } from '../../../../contracts/ports/sessions/socket-
 import type { PlainObject } from '../../../../contracts/schemas/plain-object.js';
 import { type AudioRefusals, CallAudio } from '../../../server/frames/call-audio.js';
 import { FrameQueue, LongText, type SocketFrame } from '../../../server/frames/frame-queue.js';
+import { IgnoredOnce } from '../../../server/ignored-fields.js';
 import type { Socket, SocketEvents } from '../../../server/port.js';
 import type { ProtocolBParts } from '../parts.js';
 import { Answers } from './answers.js';
@@ -33,7 +34,13 @@ import {
   readMessage,
 } from './client-events.js';
 import { type ConversationFault, faultOf, invalidMessage } from './faults.js';
-import { DEFAULT_INITIATION, type Initiation, readInitiation, withoutEffect } from './initiation.js';
+import {
+  DEFAULT_INITIATION,
+  type Initiation,
+  readInitiation,
+  unknownIn,
+  withoutEffect,
+} from './initiation.js';
 import { Pings } from './pings.js';
 import { errorFrame, metadataFrame, toolCallFrame, userTranscriptFrame } from './server-frames.js';
 
@@ -77,8 +84,7 @@ export class Conversation implements SocketEvents, ConversationState {
   #initiation: Initiation = DEFAULT_INITIATION;
   #beginning: Promise<void> | undefined;
   readonly #stopWaiting: () => void;
-  /** Whether it was logged that something has no effect. */
-  #hasNoted = false;
+  readonly #ignored = new IgnoredOnce();
   #lastId = 0;
   #isGone = false;
   #closedWith: number | undefined;
@@ -178,15 +184,16 @@ export class Conversation implements SocketEvents, ConversationState {
   #initiate(fields: PlainObject): Promise<void> {
     if (this.#beginning) throw invalidMessage('The conversation has begun already', 'type');
     this.#initiation = readInitiation(fields);
+    this.#note(unknownIn(fields));
     return this.#begin();
   }
 
-  /** Says once in the log what the client asked for and does not get: names only. */
+  /** Says in the log what the client asked for and does not get, each once: names only. */
   #note(names: readonly string[]): void {
-    if (names.length === 0 || this.#hasNoted) return;
-    this.#hasNoted = true;
+    const kept = this.#ignored.fresh(names);
+    if (kept.length === 0) return;
     const { id: sessionId, agentId } = this.session;
-    this.parts.log.info({ sessionId, agentId, kept: names }, 'a conversation asked for what has no effect');
+    this.parts.log.info({ sessionId, agentId, kept }, 'a conversation asked for what has no effect');
   }
 
   /** Begins the call, once. Never rejects: a call that cannot begin closes the socket. */

@@ -91,6 +91,11 @@ export class SpeechContext {
     return isDeepStrictEqual(options, this.plan.options);
   }
 
+  /** Whether it is spoken by that schedule; empty: none was asked for. */
+  hasSchedule(schedule: readonly number[]): boolean {
+    return schedule.length === 0 || isDeepStrictEqual(schedule, this.plan.schedule);
+  }
+
   /** Adds text; flags say whether it is to be spoken now. */
   take({ text = '', flags }: Pick<SpeechClientFrame, 'text' | 'flags'>): void {
     this.#machine.send({ type: 'message' });

@@ -79,3 +79,10 @@ export const LATE_SETTINGS: SocketFault = {
   code: POLICY,
   param: 'voice_settings',
 };
+
+export const LATE_SCHEDULE: SocketFault = {
+  message: 'generation_config can only be set in the first message',
+  error: 'invalid_input_message',
+  code: POLICY,
+  param: 'generation_config',
+};

@@ -15,7 +15,7 @@ import type { SpeechClientFrame } from './client-frames.js';
 import { type SpeechHandshake, SpeechConnection } from './connection.js';
 import type { SpeechContext } from './context.js';
 import { Contexts } from './contexts.js';
-import { GAVE_WAY, LATE_SETTINGS, OVERFLOW, TOO_MANY_CONTEXTS } from './faults.js';
+import { GAVE_WAY, LATE_SCHEDULE, LATE_SETTINGS, OVERFLOW, TOO_MANY_CONTEXTS } from './faults.js';
 import { ContextFrames } from './server-frames.js';
 
 /** The context of frames that name none. */
@@ -86,12 +86,17 @@ export class MultiStreamInputSession {
 
   /** Whether the frame repeats the settings of its context, or has none; others are a mistake. */
   #agrees(name: string, context: SpeechContext, frame: SpeechClientFrame): boolean {
+    if (!context.hasSchedule(frame.schedule)) return this.#isLate(name, LATE_SCHEDULE);
     if (frame.voiceSettings === undefined) return true;
     const options = this.#options(name, frame);
     if (!options) return false;
-    const agrees = context.speaksWith(options);
-    if (!agrees) this.#mistake(name, LATE_SETTINGS);
-    return agrees;
+    return context.speaksWith(options) || this.#isLate(name, LATE_SETTINGS);
+  }
+
+  /** Its client sets what the context has otherwise. */
+  #isLate(name: string, fault: SocketFault): false {
+    this.#mistake(name, fault);
+    return false;
   }
 
   /** Ends a context for what its client has sent, and says so; the other contexts speak on. */

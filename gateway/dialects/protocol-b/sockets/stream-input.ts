@@ -2,14 +2,18 @@
  * One socket of `stream-input` (docs/contract/protocol-b.md 3): all of its text is one context, which an empty text
  * ends. Any error ends the socket.
  */
+import type { SocketFault } from '../../../../actors/stream-input.js';
 import type { Caller } from '../../../../contracts/ports/accounts/identity.js';
 import type { Socket } from '../../../server/port.js';
 import type { ProtocolBParts } from '../parts.js';
 import type { SpeechClientFrame } from './client-frames.js';
 import { type SpeechHandshake, SpeechConnection } from './connection.js';
 import type { SpeechContext } from './context.js';
-import { LATE_SETTINGS, silence } from './faults.js';
+import { LATE_SCHEDULE, LATE_SETTINGS, silence } from './faults.js';
 import { ContextFrames } from './server-frames.js';
+
+/** With several contexts they end one, or the socket; here there is one. */
+const ENDS = ['close_context', 'close_socket'] as const;
 
 const FORM = { frames: new ContextFrames(undefined), phrases: false };
 
@@ -27,17 +31,19 @@ export class StreamInputSession {
   }
 
   #take(frame: SpeechClientFrame, caller: Caller): void {
-    if (this.#context && this.#differs(frame, this.#context)) return this.connection.refuse(LATE_SETTINGS);
+    const late = this.#context && this.#lateIn(frame, this.#context);
+    if (late) return this.connection.refuse(late);
     this.#context ??= this.#open(frame, caller);
     this.#context?.take(frame);
-    if (frame.text === '') this.#leave();
+    if (frame.text === '' || ENDS.some((flag) => frame.flags.has(flag))) this.#leave();
   }
 
-  /** Whether the frame's voice settings differ from the context's. Repeating the same ones is allowed, as clients do. */
-  #differs({ voiceSettings }: SpeechClientFrame, context: SpeechContext): boolean {
-    if (voiceSettings === undefined) return false;
+  /** What is wrong with a frame that sets what the context has otherwise. Repeating the same is allowed, as clients do. */
+  #lateIn({ voiceSettings, schedule }: SpeechClientFrame, context: SpeechContext): SocketFault | undefined {
+    if (!context.hasSchedule(schedule)) return LATE_SCHEDULE;
+    if (voiceSettings === undefined) return undefined;
     const wanted = this.connection.options(voiceSettings);
-    return wanted !== undefined && !context.speaksWith(wanted);
+    return wanted !== undefined && !context.speaksWith(wanted) ? LATE_SETTINGS : undefined;
   }
 
   #open({ voiceSettings, schedule }: SpeechClientFrame, caller: Caller): SpeechContext | undefined {

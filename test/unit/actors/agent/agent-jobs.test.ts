@@ -195,6 +195,22 @@ t.test('a slow tool in a written answer gets no filler', async (t) => {
   t.strictSame(waited(false), []);
 });
 
+t.test('tools that answer at once bring no filler before the answer has taken a moment', async (t) => {
+  const heardLate = () =>
+    new Steps().type('Count.', false).voice(true).voice(false).pass(5000).final('Stop.');
+  const called = (ms: number) => heardLate().job('acted').pass(ms).job('returned');
+  t.strictSame(heardLate().pass(TIMES.fillerLeastMs).took('fill'), ['fill 2'], 'the user has waited');
+  const fast = called(1);
+  t.strictSame(fast.pass(TIMES.fillerLeastMs - 2).took('fill'), []);
+  t.strictSame(fast.pass(1).took('fill'), ['fill 2'], 'as soon as without tools');
+  const slow = heardLate()
+    .pass(TIMES.fillerLeastMs - 2)
+    .job('acted')
+    .pass(TIMES.fillerMs - 1);
+  t.strictSame(slow.took('fill'), []);
+  t.strictSame(slow.job('returned').took('fill'), ['fill 2'], 'at once behind slower ones');
+});
+
 const voiceless = (job: number): AgentEvent => ({ type: 'failed', job, by: 'speech' });
 
 /** Jobs that the agent begins by itself: nobody waits for them. */
@@ -361,6 +377,27 @@ t.test(
     );
   },
 );
+
+t.test('what was owed before a draft that comes to nothing is owed still', async (t) => {
+  const foreseen = (steps: Steps, text: string): Steps => steps.send({ type: 'foreseen', span: 1, text });
+  const owing = () => new Steps({ drafts: true }).type('Hello').voice(true).guess('but I also want');
+  const cutOff = () =>
+    new Steps({ drafts: true }).answering().voice(true).guess('I want tea').guess('I want tea');
+  const ends: Readonly<Record<string, (steps: Steps) => Steps>> = {
+    'the voice goes on': (steps) => foreseen(steps, '').voice(false).final('').pass(5000),
+    'the final transcript has no words': (steps) => steps.voice(false).final('').pass(5000),
+    'the voice never ends': (steps) => steps.guess('...').pass(70_000),
+  };
+  for (const [what, end] of Object.entries(ends))
+    for (const [cause, begin] of Object.entries({ turn: owing, continue: cutOff })) {
+      const drafted = foreseen(begin().guess('okay'), 'okay');
+      t.equal(drafted.took('reply').at(-1), 'reply 2 turn aloud okay', 'a draft');
+      t.strictSame(end(drafted).took('reply'), [`reply 3 ${cause} aloud`], `${what}: ${cause}`);
+    }
+  const interrupted = foreseen(owing().guess('okay'), 'okay').send({ type: 'interrupt' });
+  interrupted.took();
+  t.strictSame(interrupted.voice(false).final('').pass(5000).took('reply'), [], 'on purpose: nothing is');
+});
 
 t.test('a draft without words leaves its turn in the record, unanswered', async (t) => {
   const steps = new Steps({ drafts: true }).say('I need a room.').job('ended').pass(5000);

@@ -7,6 +7,9 @@ import { Walk } from '../../../fixtures/actors/agent-walk.js';
 import { shortOrLong } from '../../../fixtures/long.js';
 
 const WALKS = shortOrLong(200, 100_000);
+/** Walks of the long form that broke, and are in the short one since. */
+const BROKE = [780, 1106, 1111, 1151, 1520, 8234];
+const SEEDS = [...Array.from({ length: WALKS }, (_, at) => at + 1), ...BROKE.filter((seed) => seed > WALKS)];
 const STEPS = 60;
 /** Most broken walks that a failure shows. */
 const SHOWN = 3;
@@ -19,7 +22,8 @@ t.test(
   async (t) => {
     const broken: string[] = [];
     const seen: Record<string, number> = {};
-    for (let seed = 1; seed <= WALKS && broken.length < SHOWN; seed += 1) {
+    for (const seed of SEEDS) {
+      if (broken.length >= SHOWN) break;
       const walk = new Walk(seed).run(STEPS);
       broken.push(...walk.broken.map((what) => `seed ${seed}: ${what}`));
       for (const [what, times] of Object.entries(walk.seen)) seen[what] = (seen[what] ?? 0) + times;

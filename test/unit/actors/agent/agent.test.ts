@@ -217,7 +217,7 @@ t.test('a user who is gone for 20 s has hung up (decision 13)', async (t) => {
 t.test('an agent whose model fails says so once, and listens again (decision 11)', async (t) => {
   const scene = new Scene({}, { fails: true }).say('What time is it?').pause(6000);
   t.same(scene.told, ['user: What time is it?', 'agent: Sorry, I could not answer.']);
-  t.ok(scene.actor.getSnapshot().matches({ talking: { agent: 'idle' } }));
+  t.ok(scene.actor.getSnapshot().matches({ talking: { agent: { floor: 'idle' } } }));
 });
 
 t.test('a written answer that fails is excused in writing', async (t) => {

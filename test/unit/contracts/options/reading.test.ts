@@ -10,6 +10,7 @@ import {
   refuseOptions,
   rowsIn,
   shownBelow,
+  unlistedOptions,
   usedIn,
   valueAt,
   withSpellings,
@@ -292,4 +293,12 @@ t.test('rule 4: header, then provider.options, then the fields of the request', 
     ['body', 0.1],
   ]);
   t.strictSame(inOrder({}), { prosody: {} });
+});
+
+t.test('what has no row is told by its path, as far down as rows go', async (t) => {
+  const rows = { 'a.b.c': ignored(BODY, 'none'), 'a.d': ignored(BODY, 'none'), e: ignored(BODY, 'none') };
+  const told = (fields: Record<string, unknown>) => unlistedOptions(fields, rows);
+  t.strictSame(told({ a: { b: { c: 1 }, d: 2 }, e: { f: 3 } }), [], 'what a row has is its own');
+  t.strictSame(told({ a: { b: { x: 1 }, y: { z: 2 } }, g: 3 }), ['a.b.x', 'a.y', 'g']);
+  t.strictSame(told({ a: 'text', g: null, h: '', i: {}, j: false }), ['a'], 'unset ones ask for nothing');
 });

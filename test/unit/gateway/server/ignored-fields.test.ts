@@ -1,6 +1,6 @@
 /** The warning about ignored fields contains a few field names, only plausible ones, and nothing else. */
 import t from '../../../fixtures/tap.js';
-import { unknownFields, warnOfIgnored } from '../../../../gateway/server/ignored-fields.js';
+import { IgnoredOnce, unknownFields, warnOfIgnored } from '../../../../gateway/server/ignored-fields.js';
 import { silentLog } from '../../../../contracts/log.js';
 import { exactly } from '../../../fixtures/exactly.js';
 
@@ -27,4 +27,14 @@ t.test('a warning is bounded, and repeats no text that a client sends as a name'
   const many = Array.from({ length: 1000 }, (_, index) => `f${index}`);
   exactly(t, warned(many), [{ fields: many.slice(0, 8), count: 1000 }]);
   t.equal((warned(many)[0] as { fields: string[] }).fields.length, 8);
+});
+
+t.test('on a socket each name is told once, and so many in all', async (t) => {
+  const ignored = new IgnoredOnce();
+  t.strictSame(ignored.fresh(['formt', 'formt', 'what the caller said', 'and again']), ['formt', '?']);
+  t.strictSame(ignored.fresh(['formt', 'voice', 'said']), ['voice', 'said']);
+  t.strictSame(ignored.fresh([]), []);
+  const many = Array.from({ length: 1000 }, (_, index) => `f${index}`);
+  t.strictSame(ignored.fresh(many), many.slice(0, 28));
+  t.strictSame(ignored.fresh(['another']), []);
 });

@@ -96,7 +96,10 @@ function open(audio = BARE_AUDIO, ledger?: MemoryLedger) {
     },
     authenticated: () => undefined,
   };
-  const parts = { speech: speech.port, clock, log: silentLog } as Partial<NativeParts> as NativeParts;
+  const warned: object[] = [];
+  const warn = (details: object): void => void warned.push(details);
+  const own = { speech: speech.port, clock, log: { ...silentLog, warn } };
+  const parts = own as Partial<NativeParts> as NativeParts;
   const client = {
     caller: { workspaceId: 'w', keyId: 'k' },
     model: 's1',
@@ -117,6 +120,7 @@ function open(audio = BARE_AUDIO, ledger?: MemoryLedger) {
     clock,
     log,
     ends,
+    warned,
     session,
     send: (event: unknown) => void (isClosed || session.message(encode(event))),
     leave() {
@@ -145,6 +149,17 @@ t.test('a client that does not read is given no more, and goes on where it stood
   await turn();
   t.equal(log.length, 5);
 });
+
+t.test(
+  'unknown fields are named in the log, each once for a socket, however often it sends them',
+  async (t) => {
+    const { warned, log, send } = open();
+    send({ event: 'start', request: { format: 'pcm', formt: 'wav' } });
+    for (let round = 0; round < 2; round++) send({ event: 'text', text: 'Hello.', txt: null, delay: 5 });
+    t.strictSame(log, [], 'they are no fault');
+    exactly(t, warned, [{ fields: ['formt'] }, { fields: ['delay'] }]);
+  },
+);
 
 t.test('time is counted from each start', async (t) => {
   const { speech, log, send, clock } = open();
