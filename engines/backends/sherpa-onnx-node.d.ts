@@ -96,8 +96,8 @@ declare module 'sherpa-onnx-node' {
   }
   export interface SpeakRequest {
     text: string;
-    sid: number;
-    speed: number;
+    /** `extra.lang`: eSpeak's voice, for models of several languages. */
+    generationConfig: { sid: number; speed: number; extra: { lang?: string } };
     enableExternalBuffer: boolean;
     /** Return false to stop. */
     onProgress?: (progress: { samples: Float32Array; progress: number }) => boolean;

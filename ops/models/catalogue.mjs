@@ -5,6 +5,7 @@
  */
 import fs from 'node:fs';
 import { closest } from './closest.mjs';
+import { canMake } from './making.mjs';
 import { SetupError } from '../setup/failure.mjs';
 import { commandLine } from '../commands/words.mjs';
 
@@ -31,7 +32,7 @@ const isEntry = ({ name, task, sources, needs, bytes }) =>
   bytes > 0 &&
   Array.isArray(needs) &&
   Array.isArray(sources) &&
-  sources.every(({ items }) => Array.isArray(items));
+  sources.every((source) => Array.isArray(source.items) && canMake(source));
 
 /** Entries of the operator's own. Throws SetupError that names the setting. */
 function ownEntries(file = process.env.MODELS_CATALOGUE) {

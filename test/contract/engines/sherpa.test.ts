@@ -91,30 +91,34 @@ t.test('speaking models: kind, rate, voices and languages from the folder alone'
   t.strictSame(voices, [['af', 'en'], ['bm', 'en'], ['zf_x', 'zh']], 'no voice without its language'); // oxfmt-ignore
   t.equal(kokoro.speakers.get('zf_x'), 3, 'numbered as the model does');
 
-  const speakers = 'af_bella,ef_dora,ff_siwis,hf_alpha,if_sara,jf_alpha,pf_dora';
-  const many = describeSherpaTts(
-    folderOf({
-      ...tokens,
-      'model.onnx': model({ model_type: 'kokoro', n_speakers: '7', speaker_names: speakers }),
-      'voices.bin': '',
-      'espeak-ng-data': '',
-    }),
-  );
+  const speakers = 'af_bella,bf_emma,ef_dora,ff_siwis,hf_alpha,if_sara,jf_alpha,pf_dora';
+  const manyFiles = {
+    ...tokens,
+    'model.onnx': model({ model_type: 'kokoro', n_speakers: '8', speaker_names: speakers }),
+    'voices.bin': '',
+    'espeak-ng-data': '',
+  };
+  const many = describeSherpaTts(folderOf(manyFiles));
+  t.equal(many.model.kokoro?.lang, 'en-us', 'without a lexicon it is opened with a language');
   t.strictSame(
-    many.description.voices.map(({ name, languages }) => [
-      name,
-      ...languages,
-      many.modelFor(name).kokoro?.lang,
-    ]),
+    many.description.voices.map(({ name, languages }) => [name, ...languages, many.langOf(name)]),
     [
-      ['af_bella', 'en', undefined],
+      ['af_bella', 'en', 'en-us'],
+      ['bf_emma', 'en', 'en'],
       ['ef_dora', 'es', 'es'],
-      ['ff_siwis', 'fr', 'fr-fr'],
+      ['ff_siwis', 'fr', 'fr'],
       ['hf_alpha', 'hi', 'hi'],
       ['if_sara', 'it', 'it'],
       ['pf_dora', 'pt', 'pt-br'],
     ],
-    'eSpeak pronounces the others, but Japanese',
+    'eSpeak pronounces all but Japanese',
+  );
+  const withLexicon = describeSherpaTts(folderOf({ ...manyFiles, 'lexicon-us-en.txt': '' }));
+  t.equal(withLexicon.model.kokoro?.lang, undefined);
+  t.strictSame(
+    ['af_bella', 'bf_emma', 'ef_dora'].map((name) => withLexicon.langOf(name)),
+    [undefined, undefined, 'es'],
+    'English is left to a lexicon',
   );
 
   const matcha = {

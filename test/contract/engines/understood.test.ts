@@ -4,11 +4,12 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Test } from 'tap';
 import t from '../../fixtures/tap.js';
-import { sharedGateway } from '../../fixtures/gateway.js';
+import { type GatewayAddress, sharedGateway, startGateway } from '../../fixtures/gateway.js';
 import { parted, wordErrors, wordsOf } from '../../fixtures/engines/listening.js';
 import { noLingware } from '../../fixtures/engines/lingware.js';
-import { PHONE_SENTENCES, waysToWrite } from '../../fixtures/engines/phone-sentences.js';
+import { ADDED_SENTENCES, PHONE_SENTENCES, waysToWrite } from '../../fixtures/engines/phone-sentences.js';
 import { type Clip, heardByWhisper, noWhisper } from '../../fixtures/engines/whisper.js';
 import { shortOrLong } from '../../fixtures/long.js';
 
@@ -16,6 +17,9 @@ const skip = shortOrLong<string | false>('it takes minutes: npm run test:long', 
 
 /** Most words of a default voice that may be wrong, in percent. */
 const MOST_WRONG = 10;
+/** Of a voice of an added model, which nobody hears unless they chose it. */
+const MOST_WRONG_ADDED = 20;
+const SENTENCES: Readonly<Record<string, readonly string[]>> = { ...PHONE_SENTENCES, ...ADDED_SENTENCES };
 /** Languages that only a robotic voice speaks: their characters are counted, and held to nothing. */
 const BY_CHARACTERS: ReadonlySet<string> = new Set(['ja', 'zh', 'ko']);
 
@@ -27,8 +31,8 @@ interface Voice {
   readonly title: string;
 }
 
-t.test('the default voices are understood', { skip }, async (t) => {
-  const { base, authorization } = await sharedGateway(t, 'speech');
+/** The voices of a gateway, and how many words of each are wrong, in percent. */
+function judging(t: Test, { base, authorization }: GatewayAddress) {
   const headers = { ...authorization, 'content-type': 'application/json' };
   const folder = t.testdir();
   const voicesOf = async (language: string): Promise<readonly Voice[]> => {
@@ -49,7 +53,7 @@ t.test('the default voices are understood', { skip }, async (t) => {
   }
   /** Words that are wrong, in percent. */
   async function wrong(language: string, voice: string, name: string): Promise<number> {
-    const sentences = PHONE_SENTENCES[language]!;
+    const sentences = SENTENCES[language]!;
     const clips: Clip[] = [];
     for (const [at, text] of sentences.entries())
       clips.push(await clip(language, voice, text, `${name}-${at}`));
@@ -63,6 +67,11 @@ t.test('the default voices are understood', { skip }, async (t) => {
     const said = wordsOf(unitsOf(language, sentences.join(' ')));
     return (100 * errors.reduce((sum, count) => sum + count, 0)) / said.length;
   }
+  return { voicesOf, wrong };
+}
+
+t.test('the default voices are understood', { skip }, async (t) => {
+  const { voicesOf, wrong } = judging(t, await sharedGateway(t, 'speech'));
   for (const language of Object.keys(PHONE_SENTENCES)) {
     const share = await wrong(language, '', language);
     t.comment(`${language}: ${share.toFixed(1)} % by default`);
@@ -71,3 +80,23 @@ t.test('the default voices are understood', { skip }, async (t) => {
       t.comment(`${language}: ${(await wrong(language, _id, _id)).toFixed(1)} % ${title}`);
   }
 });
+
+const folder = process.env['TEST_VOICE_MODEL'];
+const skipModel = skip || (folder ? false : 'TEST_VOICE_MODEL names no model folder');
+
+t.test(
+  'two voices of an added model are understood in each of its languages',
+  { skip: skipModel },
+  async (t) => {
+    const gateway = await startGateway({ TTS_ENGINES: 'sherpa', SHERPA_TTS: folder! });
+    t.teardown(() => gateway.stop());
+    const { voicesOf, wrong } = judging(t, gateway);
+    for (const language of Object.keys(SENTENCES)) {
+      for (const { _id, title } of (await voicesOf(language)).slice(0, 2)) {
+        const share = await wrong(language, _id, `${language}-${title}`);
+        t.comment(`${language}: ${share.toFixed(1)} % ${title}`);
+        t.ok(share <= MOST_WRONG_ADDED, `${title}: ${share} %`);
+      }
+    }
+  },
+);

