@@ -92,7 +92,10 @@ t.test('a death over work that goes well ends no readiness', async (t) => {
   const { pool, isReady, die } = await roleOf(t);
   await die();
   await die();
-  await start(pool, 'hold', { name: 'a' }).next();
+  const job = start(pool, 'hold', { name: 'a' });
+  await job.next();
+  await job.return?.();
+  await until('it has ended', () => pool.state()[0]?.running === 0);
   await die();
   await die();
   t.ok(await isReady());
