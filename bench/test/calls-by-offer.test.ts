@@ -55,6 +55,10 @@ t.test(
         );
       });
     }).listen(0, '127.0.0.1');
+    t.teardown(() => {
+      for (const each of kept) each.close();
+      server.close();
+    });
     await once(server, 'listening');
     const invite = {
       session_id: 'a',
@@ -64,11 +68,9 @@ t.test(
     } as const;
     const caller = await Caller.join(invite);
     const sending = setInterval(() => caller.sendFrame(), 20);
-    t.teardown(async () => {
+    t.teardown(() => {
       clearInterval(sending);
       caller.leave();
-      for (const each of kept) each.close();
-      server.close();
     });
     const said = await caller.say(encodeUtterance(tone));
     t.ok(

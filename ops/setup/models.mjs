@@ -113,7 +113,7 @@ function putInPlace({ files }, from, folder) {
 
 async function fetchModel(model, folder, context) {
   const partial = fs.mkdtempSync(path.join(folder, '.partial-'));
-  const remove = () => fs.rmSync(partial, { recursive: true, force: true });
+  const remove = () => fs.rmSync(partial, { recursive: true, force: true, maxRetries: 5 });
   const withdraw = onInterrupt(remove);
   try {
     for (const { to } of model.files) fs.mkdirSync(path.dirname(path.join(partial, to)), { recursive: true });
