@@ -37,7 +37,9 @@ function answering(sdp: string, kept: (PeerConnection | Track | DataChannel)[]):
       (state) => state === 'complete' && resolve(connection.localDescription()?.sdp ?? ''),
     ),
   );
-  connection.setRemoteDescription(sdp, 'offer');
+  // Without the caller's candidates, so that it begins: to be reached before it has the answer is what its library may fail at
+  // (docs/contract/transport.md "Traps").
+  connection.setRemoteDescription(sdp.replace(/^a=(?:candidate:|end-of-candidates).*\r?\n/gm, ''), 'offer');
   return gathered;
 }
 

@@ -16,6 +16,7 @@ type Range = ReturnType<Address['range']>;
 const CANDIDATE =
   /^(?:a=)?candidate:\S{1,32} \d{1,3} udp \d{1,10} (\S{1,64}) (\d{1,5}) typ \w{1,8}(?: [^\r\n]{0,256})?$/i;
 const CANDIDATE_LINES = /^a=candidate:.*(?:\r\n|$)/gm;
+const ALL_LINES = /^a=(?:candidate:|end-of-candidates).*\r?\n/gm;
 
 const PUBLIC: readonly Range[] = ['unicast'];
 const PRIVATE: readonly Range[] = [...PUBLIC, 'private', 'uniqueLocal', 'carrierGradeNat'];
@@ -77,3 +78,6 @@ export class RemoteCandidates {
 /** A description without refused candidates. */
 export const withAdmitted = (sdp: string, admits: Admits): string =>
   sdp.replace(CANDIDATE_LINES, (line) => (admits(line.trimEnd()) ? line : ''));
+
+/** A description that names no candidates, nor that there are no more. */
+export const withoutCandidates = (sdp: string): string => sdp.replace(ALL_LINES, '');

@@ -16,7 +16,7 @@ import {
   type Track,
 } from 'node-datachannel';
 import { agentLineOf, allOn, following, listeningMid } from './directions.js';
-import { type Admits, withAdmitted } from './candidates.js';
+import { type Admits, withAdmitted, withoutCandidates } from './candidates.js';
 import { OPUS_CLOCK, OPUS_TYPE } from './rtp.js';
 import { behind, type RelayedPort } from './relayed-port.js';
 import { offeredOpusType, passwordOf, trimOffer, userFragmentOf } from './sdp.js';
@@ -106,6 +106,8 @@ export class Peer {
   /** The client's payload type for Opus. */
   #type: number | undefined;
   #closed = false;
+  /** Our candidates, while an offer of ours waits for its answer. */
+  #withheld: (readonly [line: string, mid: string])[] | undefined;
   /** Lets no more clients of this connection in. */
   #shut: (() => void) | undefined;
 
@@ -144,6 +146,10 @@ export class Peer {
   }
 
   #announce(line: string, mid: string): void {
+    if (this.#withheld) {
+      this.#withheld.push([line, mid]);
+      return;
+    }
     const { publicAddress, relayed } = this.network;
     const candidate = announced(line, publicAddress);
     this.events.candidate(candidate, mid);
@@ -220,19 +226,27 @@ export class Peer {
     return { sdp, ...(agentMid !== undefined && { agentMid }) };
   }
 
-  /** Offers the agent's voice and our data channels (the older way, with two connections). */
+  /**
+   * Offers the agent's voice and our data channels (the older way, with two connections). Candidates are told behind the answer: a
+   * client that knew them would begin to check at once, and the library, which sets up encryption on another thread as soon as it has
+   * an answer's password, would at times look for the answer's fingerprint before it has stored it, and close the connection.
+   */
   offer(agent: AgentTrack, type: number): string {
     this.#take(this.#connection.createDataChannel('_reliable'));
     this.#take(this.#connection.createDataChannel('_lossy', { unordered: true, maxRetransmits: 0 }));
     this.#out = this.#speakOn('audio', 'SendOnly', agent, type);
+    this.#withheld = [];
     this.#connection.setLocalDescription('offer');
-    return this.#description();
+    return withoutCandidates(this.#description());
   }
 
   /** Takes the answer to our offer; one that no offer waits for is ignored. Throws if it cannot be read. */
   accept(answer: string): void {
     if (this.#connection.signalingState() !== 'have-local-offer') return;
     this.#connection.setRemoteDescription(withAdmitted(answer, this.admits), 'answer');
+    const withheld = this.#withheld ?? [];
+    this.#withheld = undefined;
+    for (const [line, mid] of withheld) this.#announce(line, mid);
   }
 
   /** Has the agent speak on the client's line, on which the client may also put its microphone. */

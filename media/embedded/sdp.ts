@@ -2,6 +2,7 @@
  * Reads and trims session descriptions (RFC 8866) before the WebRTC library sees them. The library echoes everything
  * that it does not know, and a client takes the echo for consent: so it is shown only what we support.
  */
+import { withoutCandidates } from './candidates.js';
 
 /** Bounds of an offer or an answer; usual ones have a few kilobytes and a few media lines. Each line costs the library a track. */
 const MOST_SDP_BYTES = 64 * 1024;
@@ -72,9 +73,7 @@ export const trimOffer = (sdp: string): string => sectionsOf(sdp).map(trimmed).j
 
 /** A description with all candidates of ours, in its first media section: the others are bundled with it. */
 export function withCandidates(sdp: string, candidates: readonly string[]): string {
-  const [session = '', first = '', ...others] = sectionsOf(
-    sdp.replace(/^a=(?:candidate:|end-of-candidates).*\r?\n/gm, ''),
-  );
+  const [session = '', first = '', ...others] = sectionsOf(withoutCandidates(sdp));
   const lines = candidates.map((candidate) => `a=${candidate}\r\n`).join('');
   return [session, first, lines, 'a=end-of-candidates\r\n', ...others].join('');
 }

@@ -1,10 +1,11 @@
 /** A simulated caller's media: one WebRTC connection with a microphone, the agent's voice, and a channel for data. */
 import { Audio, type DataChannel, PeerConnection, type Track } from 'node-datachannel';
+import { withoutCandidates } from '../candidates.js';
 import { RELIABLE } from '../data.js';
 import { OPUS_TYPE } from '../rtp.js';
 
 export interface CallerPeerEvents {
-  /** The offer is ready. The candidates are sent after the answer: before it the other side does not know this caller. */
+  /** The offer is ready. The candidates are sent after the answer, as in `Peer.offer`; the other side does not know this caller before. */
   gathered(offer: string, candidates: readonly string[]): void;
   /** A packet of the agent's voice. */
   packet(bytes: Buffer): void;
@@ -12,13 +13,12 @@ export interface CallerPeerEvents {
   message(bytes: Uint8Array): void;
 }
 
-const CANDIDATE_LINES = /^a=(?:candidate:.*|end-of-candidates)\r?\n/gm;
 const CANDIDATES = /^a=(candidate:.*?)\r?$/gm;
 
 type Apart = readonly [sdp: string, candidates: readonly string[]];
 
 const apart = (sdp: string): Apart => [
-  sdp.replace(CANDIDATE_LINES, ''),
+  withoutCandidates(sdp),
   [...sdp.matchAll(CANDIDATES)].map(([, candidate = '']) => candidate),
 ];
 
