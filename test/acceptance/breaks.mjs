@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import { decode } from '@msgpack/msgpack';
 import { rejectsExactly } from '../../dist/test/fixtures/exactly.js';
 import t from '../../dist/test/fixtures/tap.js';
-import { memberOf } from '../../dist/test/fixtures/processes/family.js';
+import { membersOf } from '../../dist/test/fixtures/processes/family.js';
 import { startGateway } from '../../dist/test/fixtures/gateway.js';
 import { until } from '../../dist/test/fixtures/until.js';
 
@@ -49,7 +49,10 @@ async function startCloner() {
   return { url, asked };
 }
 
-/** `breaks` are the ways: which model, and what is done to it. */
+/**
+ * `breaks` are the ways: which model, and what is done to it, at each piece of sound until it has failed: a speaking child that dies
+ * between two sentences is replaced, and the speech goes on.
+ */
 async function startBreakable() {
   const remote = await startRemote();
   const cloner = await startCloner();
@@ -65,7 +68,14 @@ async function startBreakable() {
     REMOTE_OPENAI_RATE: String(RATE),
     REMOTE_NATIVE_URL: cloner.url,
   });
-  const kill = (words) => process.kill(memberOf(gateway.pid, words), 'SIGKILL');
+  const killed = new Set();
+  /** Kills the child that runs now, if there is one that was not killed before. */
+  const kill = (words) => {
+    const pid = membersOf(gateway.pid, words).find((each) => !killed.has(each));
+    if (pid === undefined) return;
+    killed.add(pid);
+    process.kill(pid, 'SIGKILL');
+  };
   const breaks = [
     ['the encoding child is killed', 'svc/s2.1-pro', () => kill('workers/encode.js')],
     ['the speaking child is killed', 'svc/s1', () => kill('workers/speech.js tts')],
@@ -97,13 +107,13 @@ export const breakable = await startBreakable();
 export const breakableOnce = { ...breakable, breaks: breakable.breaks.slice(-1) };
 
 /**
- * Reads the beginning of a stream, breaks it, and reads on to the end. Resolves where the client takes the rest for a
+ * Reads a stream to its end, and breaks it at each piece. Resolves where the client takes the rest for a
  * success; rejects as the client does.
  */
 export async function readOn(stream, breakIt) {
   let length = 0;
   for await (const chunk of stream) {
-    if (length === 0) breakIt();
+    breakIt();
     length += chunk.length;
   }
   return length;
