@@ -16,7 +16,7 @@ import { recognising } from './turns/engine-usage.js';
 import type { NoteTurn } from './turns/turn-events.js';
 
 export interface CallerWordsParts extends Pick<ConversationParts, 'clock' | 'listening'>, WrittenWordsParts {
-  readonly dialogue: Pick<Dialogue, 'userApart' | 'aside' | 'lastSaid'>;
+  readonly dialogue: Pick<Dialogue, 'userApart' | 'aside' | 'saidUnanswered'>;
   readonly log: Log;
   readonly note: NoteTurn;
   /** The user has changed to that language. */

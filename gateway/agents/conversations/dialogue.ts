@@ -5,6 +5,7 @@
  */
 import type { ChatMessage, ToolCall } from '../../../contracts/ports/chat.js';
 import type { EndpointFailure, SessionItem } from '../../../contracts/ports/sessions/sessions.js';
+import { UNCLEAR } from '../../../contracts/text/unclear.js';
 
 const BROKEN_OFF = JSON.stringify({ error: 'The call was broken off' });
 
@@ -102,9 +103,17 @@ export class Dialogue {
     return this.#turn;
   }
 
-  /** What the agent has said last; empty if it has said nothing. */
-  get lastSaid(): string {
-    return this.#said.findLast(({ role }) => role === 'assistant')?.content ?? '';
+  /**
+   * The agent's messages that the user has not answered before the last of them, oldest first; `saying` is heard now, and the last one
+   * unless it is empty. A turn that is still open is no answer yet, nor is one that nobody understood.
+   */
+  saidUnanswered(saying: string): readonly string[] {
+    const said = saying === '' ? this.#said : [...this.#said, { role: 'assistant', content: saying }];
+    const until = said.findLastIndex(({ role }) => role === 'assistant') + 1;
+    const isAnswer = (each: (typeof said)[number]): boolean =>
+      each.role === 'user' && each !== this.#open?.said && each.content !== UNCLEAR;
+    const from = said.slice(0, until).findLastIndex(isAnswer) + 1;
+    return said.slice(from, until).flatMap(({ role, content }) => (role === 'assistant' ? [content] : []));
   }
 
   get messages(): readonly ChatMessage[] {

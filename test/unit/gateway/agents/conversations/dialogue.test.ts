@@ -165,3 +165,24 @@ t.test('what a client brings along is told to the model; only the user’s is re
   );
   exactly(t, kept, [{ role: 'user', content: 'user' }]);
 });
+
+t.test('what is said again before the user answers leaves the question open', (t) => {
+  const at = new Date(0);
+  const dialogue = new Dialogue(
+    () => at,
+    () => undefined,
+  );
+  const agent = (text: string): void => dialogue.agent([{ text, at, calls: undefined }]);
+  t.strictSame(dialogue.saidUnanswered(''), []);
+  agent('Your e-mail?');
+  dialogue.userApart('mm-hm', at, true);
+  t.strictSame(dialogue.saidUnanswered(''), ['Your e-mail?'], 'the last message is never answered yet');
+  dialogue.userApart('(unclear)');
+  agent('Are you there?');
+  dialogue.user('Jane at');
+  t.strictSame(dialogue.saidUnanswered('Thank'), ['Are you there?', 'Thank'], 'nor by an open turn');
+  dialogue.closeTurn();
+  t.strictSame(dialogue.saidUnanswered(''), ['Are you there?'], 'until there is something new');
+  t.strictSame(dialogue.saidUnanswered('Thank'), ['Thank']);
+  t.end();
+});
