@@ -26,6 +26,9 @@ const LETTER = /\p{L}/u;
 const CLOSING = /[,.;:!?…]/u;
 const BLANK = /^\s$/u;
 
+/** Characters that are looked at in one step. */
+const SLICE = 1024;
+
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
 const characterBefore = (text: string, index: number): string =>
@@ -37,26 +40,37 @@ const characterBefore = (text: string, index: number): string =>
 const characterAt = (text: string, index: number): string =>
   index >= text.length ? '' : String.fromCodePoint(text.codePointAt(index)!);
 
+/** Who is told what of a source is spoken. Ranges are of the source's UTF-16 units. */
+interface Reader {
+  readonly source: string;
+  /** Whether the rest need not be read. */
+  readonly isDone: boolean;
+  /** The source itself. */
+  copy(from: number, to: number): void;
+  /** Other words for a part of the source. */
+  write(text: string, from: number, to: number): void;
+  leaveOut(from: number, to: number): void;
+}
+
 /** Writes the spoken text, and closes the gaps in it. */
-class Spoken {
+class Spoken implements Reader {
+  readonly isDone = false;
   readonly #units: string[] = [];
   readonly from: number[] = [];
   readonly to: number[] = [];
   /** Something was left out since the last character. */
   #gap = false;
 
-  constructor(private readonly source: string) {}
+  constructor(readonly source: string) {}
 
   get last(): string {
     return this.#units.at(-1) ?? '';
   }
 
-  /** The source itself. */
   copy(from: number, to: number): void {
     for (let at = from; at < to; at += 1) this.#put(this.source[at]!, at, at + 1);
   }
 
-  /** Other words for a part of the source. */
   write(text: string, from: number, to: number): void {
     for (const unit of text.split('')) this.#put(unit, from, to);
   }
@@ -92,24 +106,53 @@ class Spoken {
 const isLineStart = (text: string, index: number, beginsLine: boolean): boolean =>
   index === 0 ? beginsLine : text[index - 1] === '\n' || text[index - 1] === '\r';
 
-/** The text without what is not spoken. */
-export function speakable(text: string, options: SpeakableOptions = {}): Speakable {
-  const { language = 'en', styleTags = false, beginsLine = true } = options;
-  const spoken = new Spoken(text);
+/** Looks for something that sounds, and no further. */
+class Sound implements Reader {
+  isDone = false;
+
+  constructor(readonly source: string) {}
+
+  copy(from: number, to: number): void {
+    for (let at = from; at < to && !this.isDone; at += SLICE)
+      // One unit more, as the slice may end within a surrogate pair.
+      this.isDone = hasSound(this.source.slice(at, Math.min(at + SLICE + 1, to)));
+  }
+
+  write(text: string): void {
+    this.isDone ||= hasSound(text);
+  }
+
+  leaveOut(): void {
+    // Makes no sound.
+  }
+}
+
+/** Tells the reader what of its source is spoken, in order, until it is done. */
+function read(
+  reader: Reader,
+  { language = 'en', styleTags = false, beginsLine = true }: SpeakableOptions,
+): void {
+  const { source: text } = reader;
   const search = searchRules();
   let at = 0;
-  for (let found = search.exec(text); found; found = search.exec(text)) {
+  for (let found = search.exec(text); found && !reader.isDone; found = search.exec(text)) {
     const [match, ...groups] = found;
     const { index } = found;
     const end = index + match.length;
-    spoken.copy(at, index);
+    reader.copy(at, index);
     const around = { before: characterBefore(text, index), after: characterAt(text, end) };
     const line = isLineStart(text, index, beginsLine);
     const instead = ruleOf(groups).instead({ match, ...around, beginsLine: line, language, styleTags });
-    at = put(spoken, instead, index, end, text);
+    at = put(reader, instead, index, end);
     search.lastIndex = at;
   }
-  spoken.copy(at, text.length);
+  reader.copy(at, text.length);
+}
+
+/** The text without what is not spoken. */
+export function speakable(text: string, options: SpeakableOptions = {}): Speakable {
+  const spoken = new Spoken(text);
+  read(spoken, options);
   return spoken.done();
 }
 
@@ -117,7 +160,8 @@ export function speakable(text: string, options: SpeakableOptions = {}): Speakab
 const RUN = /^(?:\*+|_+)$/u;
 
 /** Puts what is spoken for a match, without a bracket that is no tag's; the end of what it stands for. */
-function put(spoken: Spoken, instead: SpokenInstead, index: number, end: number, text: string): number {
+function put(spoken: Reader, instead: SpokenInstead, index: number, end: number): number {
+  const { source: text } = spoken;
   if (instead === GAP) spoken.leaveOut(index, end);
   else if (instead !== undefined) spoken.write(instead, index, end);
   else if (text[index] === '[') return index + 1;
@@ -129,5 +173,10 @@ function put(spoken: Spoken, instead: SpokenInstead, index: number, end: number,
   return end;
 }
 
-export const isHeard = (text: string, beginsLine = true): boolean =>
-  hasSound(text) && hasSound(speakable(text, { beginsLine }).text);
+/** Whether something of the text is spoken; read no further than to there. */
+export function isHeard(text: string, beginsLine = true): boolean {
+  if (!hasSound(text)) return false;
+  const sound = new Sound(text);
+  read(sound, { beginsLine });
+  return sound.isDone;
+}

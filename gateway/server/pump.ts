@@ -10,13 +10,24 @@ export type PumpEnd =
   | { readonly end: 'cancelled' }
   | { readonly end: 'failed'; readonly error: ServiceError };
 
-/** Resolves when `signal` aborts; `stop` forgets it. */
-function abortion(signal: AbortSignal): { readonly aborted: Promise<void>; stop(): void } {
-  let resolve = (): void => undefined;
-  const aborted = new Promise<void>((settle) => (resolve = settle));
-  if (signal.aborted) resolve();
-  signal.addEventListener('abort', resolve, { once: true });
-  return { aborted, stop: () => signal.removeEventListener('abort', resolve) };
+/**
+ * Waits for the client one time after the other, until `signal` aborts. Each wait has a promise of its own: one that lasts as long as
+ * the job would keep something of every wait, and settle all of it in one turn.
+ */
+function waits(
+  socket: Pick<Socket, 'drained'>,
+  signal: AbortSignal,
+): { drained(): Promise<void>; stop(): void } {
+  let wake = (): void => undefined;
+  const aborted = (): void => wake();
+  signal.addEventListener('abort', aborted, { once: true });
+  const drained = (): Promise<void> =>
+    new Promise((resolve) => {
+      wake = resolve;
+      if (signal.aborted) resolve();
+      void socket.drained().then(resolve);
+    });
+  return { drained, stop: () => signal.removeEventListener('abort', aborted) };
 }
 
 /** Never rejects. Nothing is sent once `signal` has aborted, whatever the job still says. */
@@ -26,18 +37,18 @@ export async function pump<Chunk>(
   signal: AbortSignal,
   send: (chunk: Chunk) => void,
 ): Promise<PumpEnd> {
-  const { aborted, stop } = abortion(signal);
+  const waiting = waits(socket, signal);
   try {
     for await (const chunk of chunks) {
       if (signal.aborted) return { end: 'cancelled' };
       send(chunk);
       // A cancelled job gives its slot back at once, whether the client reads or not.
-      await Promise.race([socket.drained(), aborted]);
+      await waiting.drained();
     }
     return { end: signal.aborted ? 'cancelled' : 'done' };
   } catch (error) {
     return signal.aborted ? { end: 'cancelled' } : { end: 'failed', error: toServiceError(error) };
   } finally {
-    stop();
+    waiting.stop();
   }
 }

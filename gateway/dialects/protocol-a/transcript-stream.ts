@@ -20,12 +20,16 @@ export async function* partsOf(transcribe: Transcribe): AsyncGenerator<Transcrip
     if (text !== '') waiting.push(text);
     wake();
   });
-  // If the reader has left, nobody handles a rejection.
-  ended.catch(() => undefined);
+  let isOver = false;
+  const over = (): void => {
+    isOver = true;
+    wake();
+  };
+  // Also handles a rejection that nobody waits for, if the reader has left.
+  void ended.then(over, over);
   let told = '';
-  for (let transcript: Transcript | undefined; !transcript;) {
-    const more = new Promise<undefined>((resolve) => (wake = () => resolve(undefined)));
-    transcript = waiting.length > 0 ? undefined : await Promise.race([ended, more]);
+  while (!isOver || waiting.length > 0) {
+    if (waiting.length === 0) await new Promise<void>((resolve) => (wake = resolve));
     for (const segment of waiting.splice(0)) {
       const text = gapBetween(told, segment) + segment;
       told += text;

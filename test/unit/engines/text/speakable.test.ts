@@ -1,5 +1,6 @@
 /** What is spoken of a text: a table, the places in the source, and the same for text that arrives in slices. */
 import t from '../../../fixtures/tap.js';
+import { hasSound } from '../../../../engines/backends/sound.js';
 import { isHeard, speakable } from '../../../../engines/text/speakable.js';
 import { SourceWords } from '../../../../engines/text/source-words.js';
 import { Cutter } from '../../../../engines/text/text-source.js';
@@ -75,6 +76,12 @@ const KEPT = [
 t.test('what is not spoken is taken out, and what is text stays', async (t) => {
   for (const [source, spoken] of SPOKEN) t.equal(speakable(source).text, spoken, JSON.stringify(source));
   for (const text of KEPT) t.equal(speakable(text).text, text);
+});
+
+t.test('whether a text is heard is found as by taking out what is not spoken', async (t) => {
+  const texts = [...SPOKEN.map(([source]) => source), ...KEPT];
+  for (const text of [...texts, ...texts.map((each) => each.slice(0, 3)), `${' '.repeat(1023)}𝐀`])
+    t.equal(isHeard(text), hasSound(text) && hasSound(speakable(text).text), JSON.stringify(text));
 });
 
 t.test('comparisons and addresses are read in the language of the voice', async (t) => {
