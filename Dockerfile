@@ -19,7 +19,7 @@ FROM packages AS models
 RUN apt-get update && apt-get install -y --no-install-recommends python3-pip || true
 COPY ops/commands/words.mjs ops/commands/
 COPY ops/models/archives.mjs ops/models/bunzip2.mjs ops/models/catalogue.mjs ops/models/closest.mjs ops/models/digest.mjs ops/models/download.mjs ops/models/holds.mjs ops/models/install.mjs ops/models/making.mjs ops/models/pins.mjs ops/models/places.mjs ops/models/sources.mjs ops/models/unpack.mjs ops/models/wheels.mjs ops/models/zip.mjs ops/models/pico.json ops/models/
-COPY ops/setup/authorities.mjs ops/setup/children.mjs ops/setup/command.mjs ops/setup/failure.mjs ops/setup/lock.mjs ops/setup/models.mjs ops/setup/npm.mjs ops/setup/paths.mjs ops/setup/registry-watch.mjs ops/setup/space.mjs ops/setup/stamps.mjs ops/setup/tar.mjs ops/setup/tokens.mjs ops/setup/voices.mjs ops/setup/models.json ops/setup/
+COPY ops/setup/authorities.mjs ops/setup/children.mjs ops/setup/command.mjs ops/setup/failure.mjs ops/setup/lock.mjs ops/setup/models.mjs ops/setup/npm.mjs ops/setup/paths.mjs ops/setup/registry-watch.mjs ops/setup/space.mjs ops/setup/stamps.mjs ops/setup/tar.mjs ops/setup/tokens.mjs ops/setup/voices.mjs ops/setup/written-file.mjs ops/setup/models.json ops/setup/
 COPY ops/image/models.mjs ops/image/
 RUN node ops/image/models.mjs
 

@@ -123,8 +123,7 @@ async function make(entry, source, folder, context) {
 async function fromSource(entry, source, context) {
   checkRoom(entry, source, context.system);
   const folder = temporaryDir();
-  // A file that failed may still be opening, and appears while its folder is emptied.
-  const clear = () => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  const clear = () => fs.rmSync(folder, { recursive: true, force: true });
   const withdraw = onInterrupt(clear);
   try {
     return await make(entry, source, folder, context);

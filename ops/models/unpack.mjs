@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { diskFault, SetupError } from '../setup/failure.mjs';
+import { writeFrom } from '../setup/written-file.mjs';
 import { filesOf } from './archives.mjs';
 
 /** `*` stands for any part of one name, `**` for any names. */
@@ -48,7 +48,7 @@ export async function writeHashed(data, folder, name, most = Infinity) {
       yield chunk;
     }
   };
-  await pipeline(data, hashed, fs.createWriteStream(file, { flags: 'wx' }));
+  await writeFrom([data, hashed], file, { flags: 'wx' });
   return { path: name, bytes, sha256: hash.digest('hex') };
 }
 

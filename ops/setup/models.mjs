@@ -14,6 +14,7 @@ import { npm } from './npm.mjs';
 import { modelsDir } from './paths.mjs';
 import { hasStamp, keyOf, writeStamp } from './stamps.mjs';
 import { readTar, TarError } from './tar.mjs';
+import { writeFrom } from './written-file.mjs';
 
 export const MODELS = JSON.parse(fs.readFileSync(new URL('models.json', import.meta.url), 'utf8'));
 
@@ -55,7 +56,7 @@ async function unpack(tarball, wanted, folder) {
   await pipeline(fs.createReadStream(tarball), hashed, createGunzip(), async (chunks) => {
     for await (const { name, size, data } of readTar(chunks)) {
       const file = wanted.find(({ from }) => from === name);
-      if (file && size === file.bytes) await pipeline(data, fs.createWriteStream(path.join(folder, file.to)));
+      if (file && size === file.bytes) await writeFrom([data], path.join(folder, file.to));
     }
   });
   return `sha512-${hash.digest('base64')}`;
@@ -113,7 +114,7 @@ function putInPlace({ files }, from, folder) {
 
 async function fetchModel(model, folder, context) {
   const partial = fs.mkdtempSync(path.join(folder, '.partial-'));
-  const remove = () => fs.rmSync(partial, { recursive: true, force: true, maxRetries: 5 });
+  const remove = () => fs.rmSync(partial, { recursive: true, force: true });
   const withdraw = onInterrupt(remove);
   try {
     for (const { to } of model.files) fs.mkdirSync(path.dirname(path.join(partial, to)), { recursive: true });

@@ -34,7 +34,7 @@ async function meet(options: CallerOptions = {}): Promise<Meeting> {
 
 /** Checks that the agent is heard, and hears. */
 async function converse({ caller, ...rest }: Meeting, text: string): Promise<void> {
-  await talks.tell({ caller, ...rest }, text);
+  await talks.tell({ caller, ...rest }, text, { heard: new RegExp(text.replace('.', String.raw`\.`)) });
   await until('it is answered', () => shownBy(caller, 'agent').some((shown) => shown.includes(text)));
 }
 
